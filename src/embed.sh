@@ -1,9 +1,9 @@
 #!/bin/sh
 # Writes to stdout the C source of files that are built into the binary:
 #   embed.sh HEADER NAME=FILES...      const char NAME[], the files one after the other
-#                   NAME==FILE         const char NAME[], the file as it is
-#                   'NAME[]=FILES'...  const char *const NAME[], one string per file; NULL-ended
-#                   'NAME#=FILES'...   const char NAME[], "sha256-..." of what NAME=FILES would hold
+#                   NAME==FILE         const char NAME[], the file unchanged
+#                   'NAME[]=FILES'...  const char *const NAME[], one string per file; NULL-terminated
+#                   'NAME#=FILES'...   const char NAME[], "sha256-..." of the text that NAME=FILES would contain
 # HEADER declares the names; FILES may be a pattern. Blank lines, indentation and lines of // are
 # left out.
 set -eu
@@ -20,7 +20,7 @@ stripped() {
 string_literals() {
 	stripped "$1" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/??/?\\?/g' -e 's/^/	"/' -e 's/$/\\n"/'
 }
-# As a Content-Security-Policy names a script: six bits of the hash a character.
+# The form of a script's hash in a Content-Security-Policy: six bits per character.
 digest() {
 	for file; do stripped "$file"; done | sha256sum | awk '{
 		digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

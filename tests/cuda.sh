@@ -1,15 +1,15 @@
 #!/bin/sh
-# For machines without a CUDA toolkit: its headers and NVRTC from PyPI's wheels, pinned, into
+# For machines without a CUDA toolkit: installs its headers and NVRTC from pinned wheels of PyPI into
 # DEST/include and DEST/lib, where the Makefile and the binary look for them.
 #
-#	tests/cuda.sh missing DEST HEADERS   exit 0 if wheels are needed (HEADERS: what make found)
-#	tests/cuda.sh pip                    exit 0 if there is a pip
-#	tests/cuda.sh fetch DEST HEADERS     gets them if they are needed, and says so
-#	tests/cuda.sh wheels DEST            the wheels that tiletune's own requires, for CUDA 13, as files in DEST
-#	tests/cuda.sh tile DEST              what compiles CUDA Tile C++, in DEST/bin, DEST/lib and DEST/include
+# tests/cuda.sh missing DEST HEADERS   exit 0 if wheels are needed (HEADERS: as found by make)
+#	tests/cuda.sh pip                    exit 0 if pip is installed
+#	tests/cuda.sh fetch DEST HEADERS     installs the wheels if they are needed, with a message
+#	tests/cuda.sh wheels DEST            stores the wheels that tiletune's wheel requires, for CUDA 13, in DEST
+#	tests/cuda.sh tile DEST              installs the compilers of CUDA Tile C++ into DEST/bin, DEST/lib and DEST/include
 set -u
 
-# for pip; one file for x86_64 and one for aarch64 each, any other is refused
+# for pip: one file for x86_64 and one for aarch64 each; pip refuses any other
 requirements() {
 	if [ "${1:-}" != all ] && [ "$(driver_major)" = 12 ]; then
 		cat <<'LIST'
@@ -126,7 +126,7 @@ fetch() {
 	for folder in "$new"/files/nvidia/*/include; do
 		cp -R "$folder" "$new/"
 	done
-	# dist-info: versions, licences
+	# dist-info: versions and licences
 	if ! mv "$new"/files/nvidia/*/lib/libnvrtc.so.* "$new"/files/nvidia/*/lib/libnvrtc-builtins.so.* "$new/lib/" ||
 		! mv "$new"/files/*.dist-info "$new/" || [ ! -e "$new/include/cuda_occupancy.h" ]; then
 		fail "these packages do not hold what was expected"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the system packages that building (and, with "test", testing) needs and this machine
-# lacks. Does nothing where all are there. Without apt-get or the right to use it, it names them.
+# Installs the missing system packages for building and, with "test", for testing. Without apt-get or the
+# right to use it, prints their names.
 #
 #	tests/packages.sh build CUDA HEADERS | test
 #
@@ -39,7 +39,7 @@ if [ "$1" = test ]; then
 	need g++ command -v g++
 	need python3-venv /usr/bin/python3 -c 'import ensurepip, venv'
 fi
-# the report's test in a browser is skipped, aloud, where there is none (Ubuntu has no such package)
+# Ubuntu has no such package; without a browser the report's test is skipped, with a message
 wanted=
 if [ "$1" = test ]; then
 	command -v groff >/dev/null 2>&1 || wanted="groff-base"
@@ -49,7 +49,8 @@ fi
 if [ "$1" = test ] && ! command -v chromium >/dev/null 2>&1 && ! command -v google-chrome >/dev/null 2>&1; then
 	wanted="$wanted chromium fonts-dejavu-core"
 fi
-# a real Slurm for configs/cluster, in CI alone: on other machines the packages would start its daemons for good
+# a real Slurm for configs/cluster only in CI, because the packages would start its daemons permanently on
+# other machines
 if [ "$1" = test ] && [ "${CI:-}" ] && ! command -v slurmctld >/dev/null 2>&1; then
 	wanted="$wanted slurmctld slurmd slurm-client munge"
 fi

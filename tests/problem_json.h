@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Problems from JSON objects, as tuned files and benchmarks have them.
+ * Problems from JSON objects, as in tuned files and benchmarks.
  */
 #ifndef TESTS_PROBLEM_JSON_H
 #define TESTS_PROBLEM_JSON_H

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""Runs the tests, one more at a time than there are cores, and ends with one line: N passed, N failed.
+"""Runs the tests, one more in parallel than there are cores, and ends with one line: N passed, N failed.
 
 	tests/run.py OUT BUILD quick|full [KIND/NAME...]
 
-A test is unit/NAME (tests/unit/test_NAME.c), rules/NAME (tests/rules/test_NAME.py), fuzz/NAME, cli/NAME, check/NAME or figures/NAME (results/checks); names take * and ?.
-Exit 77 with a line "skipped: REASON" is a check that cannot run here. The output of each test goes to
-OUT/tests/logs. A test that leaves no verdict has failed, so has a run of none. An interrupt ends the tests, too.
-"""
+A test is unit/NAME (tests/unit/test_NAME.c), rules/NAME (tests/rules/test_NAME.py), fuzz/NAME, cli/NAME, check/NAME or figures/NAME (results/checks);
+names may contain * and ?. A check that cannot run here exits with 77 and a line "skipped: REASON". The output of each test goes to
+OUT/tests/logs. A test without a verdict has failed, and so has a run of no tests. An interrupt ends the tests, too."""
 import fcntl
 import fnmatch
 import glob
@@ -21,12 +20,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-# started first, so that the lanes end together
+# started first, so that all lanes end at about the same time
 SLOW = ("wheel", "families", "slurm", "readme", "schemas", "kernels", "report_browser", "report_why", "unit/check", "launch",
 	"gpu_scripts", "baseline", "device_faults", "advise")
 # of the pages of results; `make figures` and `make test-full` run them
 SLOW_FIGURES = ("figures/claims", "figures/stale")
-# `make test SAN=thread` runs these only: threads are in the scored pool and in what uses it
+# `make test SAN=thread` runs only these: the scored pool and its users have threads
 WITH_THREADS = ("scoring", "evaluator", "replay", "worker")
 
 
@@ -38,7 +37,7 @@ class Test(NamedTuple):
 class Verdict(NamedTuple):
 	passed: int
 	failed: int
-	skipped: str  # what was left out, and why
+	skipped: str  # parts that were left out, with the reason
 
 
 def find_tests(out: str, size: str, patterns: list[str]) -> list[Test]:
@@ -58,7 +57,7 @@ def find_tests(out: str, size: str, patterns: list[str]) -> list[Test]:
 	for path in sorted(glob.glob("tests/rules/test_*.py")):
 		call = ["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "tests/rules", path]
 		tests.append(Test("rules/" + os.path.basename(path)[len("test_"):-len(".py")], call))
-	for path in sorted(set(glob.glob("tests/cli/*")) - {"tests/cli/README.md", "tests/cli/session.py"}):  # what is no session fails
+	for path in sorted(set(glob.glob("tests/cli/*")) - {"tests/cli/README.md", "tests/cli/session.py"}):  # a file that is not a session fails
 		name = os.path.basename(path).removesuffix(".session")
 		tests.append(Test("cli/" + name, ["/usr/bin/python3", "tests/cli/session.py", path]))
 	folders = ["tests/checks"] + (["tests/checks/full"] if size == "full" else [])
@@ -83,12 +82,12 @@ def judge(test: Test, code: int, log: str) -> Verdict:
 	failed = sum(map(int, re.findall(r"^\[  FAILED  \] (?:.*: )?(\d+) test", log, re.M)))
 	skipped = " ".join(sorted(set(re.findall(r"^\[  SKIPPED \] ([a-z_0-9]+)$", log, re.M))))
 	if not failed and (code != 0 or not (passed or skipped)):
-		failed = 1  # the program died, or ran nothing
+		failed = 1  # the program crashed, or ran no test
 	return Verdict(passed, failed, skipped)
 
 
 def wait(process: subprocess.Popen[bytes], limit_s: float) -> tuple[int, float]:
-	"""The exit status, and the processor time of the test and of what it waited for."""
+	"""The exit status, and the processor time of the test and of its children."""
 	end = time.monotonic() + limit_s
 	while time.monotonic() < end:
 		pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -141,7 +140,7 @@ class Runner:
 			print(f"{'ok  ' if verdict.passed else 'SKIP'}  {test.name} ({verdict.passed}, {took}){skipped}", flush=True)
 
 	def end(self, process: subprocess.Popen[bytes]) -> None:
-		"""Ends the test and whatever it started."""
+		"""Ends the test and all processes that it started."""
 		try:
 			os.killpg(process.pid, signal.SIGKILL)
 		except ProcessLookupError:
@@ -166,10 +165,10 @@ def main(out: str, build: str, size: str, patterns: list[str]) -> int:
 		return 1
 	for path in glob.glob(f"{logs}/*"):
 		os.remove(path)
-	scratch = os.path.abspath(f"{build}/tmp")  # a test that is killed leaves its folders there
+	scratch = os.path.abspath(f"{build}/tmp")  # killed tests leave their folders here
 	shutil.rmtree(scratch, ignore_errors=True)
 	os.makedirs(scratch)
-	# predictions are those of the physics, whatever is shipped; the user's caches are not touched
+	# predictions use only physics, even if corrections are shipped, and the user's caches are not used
 	os.environ.setdefault("TILETUNE_LEARNED", "none")
 	os.environ.update(TEST_OUT=out, TEST_BUILD=build, TEST_SIZE=size, TMPDIR=scratch,
 		XDG_CACHE_HOME=os.path.abspath(f"{build}/test-cache"))

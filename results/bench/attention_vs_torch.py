@@ -1,21 +1,19 @@
 #!/usr/bin/env python3
-"""The attention entries of a tuned file against PyTorch's FlashAttention-2 and cuDNN, on one GPU.
+"""Compares the attention entries of a tuned file with PyTorch's FlashAttention-2 and cuDNN, on one GPU.
 
-	results/bench/attention_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so \
+	tests/bench/attention_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so \
 		[--cache-dir DIR] [--work DIR] [--only TEXT] [-o FILE] TUNED.json
 
-Needs torch. The winners are exported as a bundle and launched on torch's tensors. All three run from
-CUDA graphs of many runs each, over buffer sets that exceed twice the L2, on normal random numbers;
-each round gives every one its turn, first in another place each time. A ratio is that of a round
-(their time over ours: above 1 we are faster), given as median with quartiles and a 95% interval.
-PyTorch has neither pages nor, in FlashAttention-2, a V of another width: theirs read K and V without pages,
-and V padded with zeros; and its causal mask is aligned at the upper left, so such problems are compared
-only where there are as many queries as keys. What lies in a page behind the last key is NaN here. A backend that refuses a
-problem is left out of it.
-Results are compared with softmax(Q K^T) V in fp32 on sampled heads. Bytes (every tensor once) per
-second stand beside those that a copy of 2 GiB reads and writes. Exit code 1: a wrong result, or
-a promise missed (0.90 of FlashAttention-2 as geometric mean, none under 0.75).
-"""
+Needs torch. The winners are exported as a bundle and launched on torch's tensors. All three kernels run from CUDA graphs with many
+runs each, over buffer sets that exceed twice the L2, on normal random numbers. In each round every kernel has one turn, in rotating
+order. A ratio is their time over ours in one round (ours is faster above 1), given as median with quartiles and a 95% interval.
+
+PyTorch supports neither pages nor, in FlashAttention-2, a V of another width than K. It therefore reads K and V without pages, and V
+padded with zeros. Its causal mask is aligned at the upper left, so causal problems are compared only with as many queries as keys.
+Here the rest of a page behind the last key is NaN. A backend that refuses a problem is left out.
+
+Results are compared with softmax(Q K^T) V in fp32 on sampled heads. The output has the bytes (every tensor once) per second, and
+those of a copy of 2 GiB. Exit code 1: a wrong result, or a missed promise (geometric mean 0.90 of FlashAttention-2, none under 0.75)."""
 import argparse
 import datetime
 import json
@@ -32,7 +30,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/python"))
 import tiletune.launch  # noqa: E402
 
-SAMPLE_US = 1500  # of work in one sample, at least
+SAMPLE_US = 1500  # minimum of work in one sample
 ROUNDS_LEAST, ROUNDS_MOST = 15, 40
 ERROR_LIMIT = {torch.bfloat16: 1e-2, torch.float16: 2e-3}  # relative norm
 BACKENDS = {"fa2": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
@@ -44,7 +42,7 @@ def problem_text(problem):
 
 
 def flop_of(p):
-    """As in operation.json: visible pairs of query and key, counted exactly."""
+    """As in operation.json: the exact number of visible pairs of query and key."""
     q, k = p["seq_q"], p["seq_k"]
     pairs = q * k
     if p["causal"]:
@@ -81,7 +79,7 @@ def paged(p, plain, table):
 
 
 def make_sets(p, dtype):
-    """Q, K, V, O, as many times as exceed twice the L2; k and v are K and V without pages."""
+    """Copies of Q, K, V and O that together exceed twice the L2; k and v are K and V without pages."""
     q_shape = (p["batch"], p["heads"], p["seq_q"], p["head_dim"])
     k_shape = (p["batch"], p["kv_heads"], p["seq_k"])
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
@@ -132,7 +130,7 @@ def timed_runs(p, sets, kernel, names):
 
 
 class TimedRun:
-    """A graph of many runs, each set in turn; outputs stay alive, so that all write to as many places."""
+    """A graph of many runs, with each set in turn. Outputs are retained, so that all kernels write to equally many places."""
 
     def __init__(self, run, set_count):
         self.outputs, self.samples_us = [None] * set_count, []
@@ -161,7 +159,7 @@ class TimedRun:
 
     def sample(self, keep):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(100000)  # what follows is queued before it starts
+        torch.cuda._sleep(100000)  # keeps the GPU busy until the following work is queued
         begin.record()
         self.graph.replay()
         end.record()
@@ -175,7 +173,7 @@ def interleave(fields, seconds):
     while rounds < ROUNDS_MOST:
         for offset in range(len(fields)):
             fields[(rounds + offset) % len(fields)].sample(started is not None)
-        if started is None:  # a round to warm up
+        if started is None:  # a round of warm-up
             started = datetime.datetime.now()
             continue
         rounds += 1
@@ -195,7 +193,7 @@ def spread(ratios):
 
 
 def errors(p, s, outputs):
-    """Relative norm of what differs from fp32, of the first and of the last head."""
+    """Relative norm of the difference from fp32, for the first and the last head."""
     result = {}
     group = p["heads"] // p["kv_heads"]
     for name, output in outputs.items():

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of tuned files against each other, for one problem at a time: each is compiled, loaded a few
- * times, compared with the reference, and timed in turn with the others, in many short blocks.
+ * Compares rows of tuned files, for one problem at a time. Each row is compiled, loaded several
+ * times, compared with the reference, and timed in turn with the others in many short blocks.
  *
  *	compare_rows COMPARISONS.json [--device D] [--path DIR] [--cache-dir DIR] > RESULT.json
  *
  *	{"seconds": 0.5, "loads": 4, "comparisons": [{"operation": "gemm", "problem": {...},
  *	  "rows": [{"name": "fresh", "family": "gemm/wgmma", "configuration": {...}}, ...]}]}
  *
- * The result has a ratio of each row's time to the first row's, with its interval at 99%, and the
- * median of each load: one binary loaded twice is not equally fast twice. A comparison that cannot
- * be held has an "error" instead of rows. SIGTERM ends the run early: what was timed until then is
- * printed.
+ * The result has the ratio of each row's time to the first row's with its 99% interval, and the
+ * median of each load, because two loads of one binary differ in speed. A comparison that fails has
+ * an "error" in place of rows. SIGTERM ends the run early and prints the results so far.
  */
 #include <signal.h>
 
@@ -36,7 +35,7 @@ struct row {
 	const char *name;
 	struct candidate candidate;
 	struct contender *contender; /* the first load is compiled and verified */
-	char *wrong;                 /* why it has no time, or NULL */
+	char *wrong;                 /* reason for a missing time, or NULL */
 };
 
 struct comparison {
@@ -94,14 +93,14 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* Once it is known why a row has no time, nothing else of it matters. */
+/* Only the first reason for a missing time is stored. */
 static void give_up(struct row *row, const char *why)
 {
 	if (!row->wrong)
 		row->wrong = string_copy(why);
 }
 
-/* Rows that failed so far. */
+/* Rows that have failed so far. */
 static void take_failed(struct comparison *comparison)
 {
 	for (size_t i = 0; i < comparison->count; i++)
@@ -115,7 +114,8 @@ static void take_failed(struct comparison *comparison)
 		}
 }
 
-/* Loads in turn, so that no row has all the early ones; the first of each row is verified. */
+/* Loads rows in turn, so that no row gets all early loads. The first load of each row is
+ * verified. */
 static enum status load(struct comparison *comparison, struct error *err)
 {
 	struct evaluator *evaluator = &comparison->evaluator;
@@ -166,7 +166,7 @@ static enum status sample(struct comparison *comparison, struct error *err)
 	return status;
 }
 
-/* The interval of what was seen. */
+/* The interval of the observed ratios. */
 static struct json *ratio_json(const struct comparison *comparison, const struct row *row)
 {
 	const struct row *first = &comparison->rows[0];
@@ -238,7 +238,7 @@ static enum status open_rows(struct comparison *comparison, const struct json_at
 	return status;
 }
 
-/* The problem of an entry; the caller frees it. */
+/* Reads the problem of an entry; the caller frees it. */
 static enum status read_problem(struct comparison *comparison, const struct json_at *at,
 	struct problem **problem, struct error *err)
 {
@@ -288,7 +288,7 @@ static enum status run_comparison(struct comparison *comparison, const struct js
 		json_free(rows);
 	}
 	if (stopped)
-		json_free(json); /* cut short */
+		json_free(json); /* ended early */
 	else
 		json_push(results, json);
 	comparison_end(comparison);
@@ -298,7 +298,7 @@ static enum status run_comparison(struct comparison *comparison, const struct js
 	return status == STATUS_NO_DEVICE ? status : STATUS_OK;
 }
 
-/* Submits all kernels, so that they compile side by side. */
+/* Submits all kernels, so that they compile in parallel. */
 static enum status prefetch(
 	struct comparison *comparison, const struct json_at *at, struct error *err)
 {
@@ -346,7 +346,7 @@ static enum status run_all(
 	for (size_t i = 0; status == STATUS_OK && i < json_count(&comparisons); i++) {
 		struct json_at item = json_item(&comparisons, i);
 
-		/* what is wrong with it, its comparison says */
+		/* the comparison itself reports any other error */
 		if (prefetch(comparison, &item, err) == STATUS_NO_DEVICE)
 			status = STATUS_NO_DEVICE;
 	}

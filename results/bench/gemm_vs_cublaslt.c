@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The winners of tuned files against cuBLASLt, on the GPU that they were tuned for: every gemm
- * entry is rebuilt, compiled (or taken from the cache), loaded into this process and timed side by
- * side with cuBLASLt's first pick and with the best of all picks that it offers, on the same random
- * inputs. Their results are compared, too.
+ * The winners of tuned files against cuBLASLt, on the GPU that they were tuned for. Every gemm
+ * entry is rebuilt, compiled (or taken from the cache), loaded into this process and timed in turn
+ * with cuBLASLt's first pick and its best pick, on the same random inputs. The results are
+ * compared, too.
  *
  *	gemm_vs_cublaslt [options] TUNED.json...
  *
@@ -11,12 +11,13 @@
  *	--only TEXT       only problems whose canonical text contains this
  *	--rounds N        of the interleaved timing, at most (60)
  *	--seconds S       for the interleaved timing (0.5)
- *	--picks N         of cuBLASLt that are tried, 1 to 100 (8)
- *	--gaps S          seconds for single runs with random gaps between them, too (0: none)
+ *	--picks N         number of cuBLASLt's picks to try, 1 to 100 (8)
+ *	--gaps S          seconds for additional single runs with random gaps (0: none)
  *	--device N|UUID   the GPU (0)                      --path DIR    of templates/, configs/ (.)
  *	--cache-dir DIR   of compiled kernels              -o FILE       the results as JSON
  *
- * Exit: 0 all promises kept, 1 one missed or a result that differs, 2 usage, 5 no GPU or library.
+ * Exit codes: 0 all promises kept, 1 one missed or a result that differs, 2 usage, 5 no GPU or
+ * library.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +120,7 @@ static enum status read_file(struct versus *versus, int index, struct error *err
 		}
 		ARRAY_GROW(versus->subjects, versus->subject_count, versus->subject_capacity);
 		versus->subjects[versus->subject_count++] = subject;
-		/* all compilers at once: they are done long before their turn comes */
+		/* all compilers start at once, long before their results are needed */
 		if (!subject.skipped)
 			status = subject_request(&subject, versus->setup.store, err);
 	}
@@ -153,7 +154,7 @@ static enum status write_json(const struct versus *versus, double seconds, struc
 	return status;
 }
 
-/* The file is written after each entry, so that an early end loses nothing that was measured. */
+/* Writes the file after each entry, so that an early end loses no measurement. */
 static void compare_all(struct versus *versus)
 {
 	const double start = clock_seconds();

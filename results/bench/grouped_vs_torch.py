@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""The gemm_grouped entries of a tuned file against PyTorch's grouped products on one GPU: torch._grouped_mm, and, for
-fp8 with a scale for each row, torch._scaled_grouped_mm with its fast accumulation.
+"""Compares the gemm_grouped entries of a tuned file with PyTorch's grouped products on one GPU: torch._grouped_mm, and, for fp8 with a
+scale for each row, torch._scaled_grouped_mm with its fast accumulation.
 
-	results/bench/grouped_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so [-o FILE] TUNED.json
+	tests/bench/grouped_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so [-o FILE] TUNED.json
 
-As attention_vs_torch.py, whose rounds these are: from CUDA graphs, in turns, over buffers beyond twice the L2. Groups
-are spread as the problem says, in an order of their own in each buffer set: a time is the mean over these draws. A
-ratio is PyTorch's time over ours. Exit code 1: a wrong result.
-"""
+Timing is that of attention_vs_torch.py: CUDA graphs in turn, over buffers beyond twice the L2. Group sizes follow the problem, in a
+different order in each buffer set, and a time is the mean over these. A ratio is PyTorch's time over ours. Exit code 1: a wrong
+result."""
 import argparse
 import datetime
 import json
@@ -21,7 +20,7 @@ import torch
 
 from attention_vs_torch import SAMPLE_US, TimedRun, ask_nvidia, interleave, problem_text, spread, tiletune
 
-DRAWS = 4  # of skewed sizes, at least
+DRAWS = 4  # minimum number of draws of skewed sizes
 
 
 def offsets_of(p):

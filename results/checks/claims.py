@@ -6,8 +6,7 @@ and tables must lie in a claim, or in a passage that says why it has no file (NO
 sentences are recomputed, not all. The pages of DIGESTS have many numbers without a file. A digest of these numbers shows that one has changed:
 compare it with its source, and then write the digest. At the end each run plants errors in copies of these pages and expects to find each one.
 
-	results/checks/claims.py OUT [--write]	--write: numbers and rows of the pages, and the claims here, as the files have them
-"""
+	tests/checks/claims.py OUT [--write]	--write: updates numbers and rows of the pages, and the claims here, from the files"""
 import glob
 import hashlib
 import os
@@ -29,7 +28,7 @@ TILE, AUTOTUNE = "results/nvidia-h100/tile.md", "results/nvidia-h100/autotune.md
 LIST = "results/README.md"
 
 def ratios_of(entries):
-	"""Geometric mean, lowest, how many below 0.95."""
+	"""Geometric mean, lowest, and number below 0.95."""
 	ratios = [e["ratio"]["median"] for e in entries]
 	return [geometric_mean(ratios), min(ratios), sum(ratio < 0.95 for ratio in ratios)]
 
@@ -43,7 +42,7 @@ def session_families():
 
 
 def below_published():
-	"""How many of the thousand have a lower ratio than CUDA-L2 publishes."""
+	"""Number of the thousand shapes with a lower ratio than CUDA-L2 publishes."""
 	with open("results/nvidia-h100/scoreboard_theirs.csv", encoding="utf-8") as file:
 		published = {tuple(int(row[key]) for key in "MNK"): float(row["offline"]) for row in csv.DictReader(file)}
 	entries = [e for part in (1, 2, 3, 4) for e in load(f"versus_thousand_{part}")["entries"]]
@@ -257,7 +256,7 @@ def tile_split_rows():
 
 
 def tile_sweep():
-	"""Of each part and problem: (ratio, us, the rest of the line), the fastest first."""
+	"""For each part and problem: (ratio, us, the rest of the line), with the fastest first."""
 	parts, problem = [], ""
 	with open("results/nvidia-h100/tile_sweep.txt", encoding="utf-8") as file:
 		for line in file:
@@ -314,7 +313,7 @@ CLAIMS += [
 # Rows of tables as the files give them.
 ROWS = [(TILE, tile_suite_rows), (TILE, tile_split_rows), (TILE, tile_problem_rows), (TILE, tile_loop_rows), (AUTOTUNE, autotune_rows), (NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels), (H100, scoreboard_rows), (search_pages.SEARCH, search_pages.kernel_tuner_rows), (search_pages.SUMMARY, search_pages.best_of_kernel_tuner_row), (OPEN, public_rows), (OPEN, triton_rows), (OPEN, bits_rows)]
 
-# Figures without a file of their own, and why.
+# Figures without their own file, with the reason.
 NOT_MEASURED = [
 	(NOTES, "| nvMatmulHeuristics (tile; the rest by oracle) | 0.951 | 0.961 | 0.961 | 0.961 | 0.836 |", "results/tools/first_guess.py with the package nvidia-matmul-heuristics"),
 	(NOTES, "nvMatmulHeuristics 0.1.0.27", "what ran"),
@@ -332,7 +331,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 
 
 def numbers(text):
-	"""Where each stands, what it is, its decimals."""
+	"""For each number its position, value and number of decimals."""
 	for match in NUMBER.finditer(re.sub(r"\]\([^)]*\)|`[^`]*`", lambda m: " " * len(m.group()), text)):
 		shown = match.group().rstrip(",")
 		yield match.start(), shown, float(shown.replace(",", "")), len(shown.partition(".")[2])
@@ -343,7 +342,7 @@ def is_wrong(number, value, decimals):
 
 
 def corrected(text, values):
-	"""The claim with these values, rounded as it rounds."""
+	"""The claim with these values, rounded like the original."""
 	for (start, shown, number, decimals), value in reversed(list(zip(numbers(text), values))):
 		if is_wrong(number, value, decimals):
 			text = text[:start] + f"{value:{',' if ',' in shown else ''}.{decimals}f}" + text[start + len(shown) :]
@@ -351,7 +350,7 @@ def corrected(text, values):
 
 
 def row_in_place(page, row):
-	"""The page with this row, or piece of one, in the place of the only one that has its first cell."""
+	"""The page with this row or piece of a row replacing the only one with the same first cell."""
 	first = re.match(r"[| ]*[^|]*\|", row).group()
 	like = list(re.finditer(re.escape(first) + r"[^|\n]*\|" * (row.count("|") - first.count("|")), page))
 	return page[: like[0].start()] + row + page[like[0].end() :] if len(like) == 1 else page

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Intervals of 95% hold the truth in what GPUs recorded (results/tools/intervals.py): of one kernel beside itself in 93 to 97 of 100
-cases; of two kernels in at least 93 by today's sampler (RENEWED), and in at least 90 with the older journals, whose rounds lie further apart.
+"""Intervals of 95% contain the truth in GPU recordings (tests/tools/intervals.py). Two halves of one kernel's samples agree in 93 to 97
+of 100 cases. Two kernels agree in at least 93 cases with today's sampler (RENEWED), and in at least 90 with older journals, whose
+rounds were longer.
 
-	results/checks/intervals.py OUT		OUT: the folder with the binary
-"""
+	tests/checks/intervals.py OUT		OUT: the folder with the binary"""
 import glob
 import os
 import sys
@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 sys.dont_write_bytecode = True
 from intervals import rates  # noqa: E402  pylint: disable=wrong-import-position
 
-RENEWED = ("tuned", "attention", "attention_drawn", "decode")  # what `make results` writes
+RENEWED = ("tuned", "attention", "attention_drawn", "decode")  # files that `make results` writes
 
 journals = sorted(glob.glob("results/*/*.journal.jsonl.gz"))
 program = os.path.join(sys.argv[1], "tests/intervals")

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""results/tools/rules_of_thumb.py over journals: what it says of attention's tiles is what results hold, recorded when
-the program itself worked it out; the rule of idle slots by arithmetic.
+"""tests/tools/rules_of_thumb.py over journals: its results for attention's tiles agree with those in results, which an earlier version
+of the program computed; the rule of idle slots is checked by arithmetic.
 
-	results/checks/rules_of_thumb.py OUT		OUT: not used; needs no binary
-"""
+	tests/checks/rules_of_thumb.py OUT		OUT: not used; needs no binary"""
 import json
 import sys
 
@@ -36,7 +35,7 @@ def attention(family):
 
 
 def gemm():
-	"""1792 cubed on 132 SMs: 49, 100, 196, 784 and 3136 tiles fill 0.37, 0.66 (with what sticks out), 0.74, 0.99 and 0.99."""
+	"""1792 cubed on 132 SMs: 49, 100, 196, 784 and 3136 tiles use 0.37, 0.66 (including padding), 0.74, 0.99 and 0.99."""
 	rest = "BK=32,STAGES=4,MIN_BLOCKS=1,GROUP_M=1,SPLIT_K=1"
 	times = {256: 90, 192: 80, 128: 60, 64: 70, 32: 100}
 	problem = {"M": 1792, "N": 1792, "K": 1792, "dtype": "bf16"}  # other keys have their defaults
@@ -48,7 +47,7 @@ def gemm():
 	rows = rules_of_thumb.rows_of(events)
 	expect("gemm", [(row["rule"], tile(row), round(row["slower_than_best"], 6)) for row in rows],
 		[("fewest_idle_slots", "64x64", round(70 / 60 - 1, 6)), ("largest_fit", "256x256", 0.5)])
-	# what failed is no candidate; the slower of two with one tile is not it
+	# failed configurations, and the slower of two with one tile, must not be selected
 	events.append({**events[2], "configuration": f"BM=256,WM=64,BN=256,WN=64,{rest}", "time_us": {"median": 66}})
 	events[4] = {**events[4], "outcome": "wrong_result", "time_us": {"median": 1}}
 	rows = rules_of_thumb.rows_of(events)

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""README's tables say of which commit's kernels they are: a star stands in each row whose kernels the sources of
-today no longer make, and results/nvidia-h200/README.md lists the commits of every tuned file behind a row.
+"""README's tables name the commit of their kernels: a row has a star if today's sources make other kernels, and
+results/nvidia-h200/README.md lists the commits of every tuned file behind a row.
 
-	results/checks/stale.py OUT [--write]	OUT: the folder with the binary; --write: the list and the stars again
-"""
+	tests/checks/stale.py OUT [--write]	OUT: the folder with the binary; --write updates the list and the stars"""
 import gzip
 import json
 import os
@@ -14,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 OUT, FOLDER = sys.argv[1], "results/nvidia-h200"
 PAGE = f"{FOLDER}/README.md"
-FILES = {  # a row of README's table begins with: its tuned file
+FILES = {  # beginning of a row in README's table: its tuned file
 	"bf16, aligned": "tuned.json", "bf16, drawn": "plain_drawn.json.gz", "fp8 (e4m3), fast": "tuned.json", "fp16, [CUDA-L2's": "thousand.json.gz",
 	"attention, forward": "attention.json", "decoding": "decode.json",
 }
-LINKED = ["../nvidia-h100/scoreboard.json.gz", "attention_drawn.json"]  # behind rows of the pages that README links
+LINKED = ["../nvidia-h100/scoreboard.json.gz", "attention_drawn.json"]  # files behind rows of the pages that README links
 
 
 def load(name: str) -> dict:
@@ -35,7 +34,7 @@ def is_stale(name: str, entry: dict) -> bool:
 
 
 def judge(name: str) -> tuple[list[str], int, int]:
-	"""Commits of the winners' runs; how many of a sample of the entries are of other kernels, of how many."""
+	"""Commits of the winners' runs; number of sampled entries whose kernels changed, and size of the sample."""
 	tuned = load(name)
 	commits = {run["id"]: run["tiletune"]["commit"][:7] for run in tuned["runs"]}
 	used = sorted({commits[entry["winner"].get("run", entry["run"])] for entry in tuned["entries"]})

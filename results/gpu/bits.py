@@ -1,22 +1,20 @@
 #!/usr/bin/env python3
-"""Digests of bits on a real GPU, and what the same bits for all M cost. From the folder of `make dist TESTS=1`:
+"""Digests of outputs on a real GPU, and the cost of results that are bitwise equal for all M. From the folder of `make dist TESTS=1`:
 
-	bits.py OUTPUT.json [trials] [price] [cublas] [attention] [cost] [devices]	(tiletune.bits/1; without a name: all but devices)
+	bits.py OUTPUT.json [trials] [price] [cublas] [attention] [cost] [devices]	(tiletune.bits/1; default: all but devices)
 
-trials: products with M = 1, one for each of TRIALS values of K, and mma.sync kernels that differ in BLOCK_K and SPLIT_K: their digests
-must differ where a sum is cut in other places, and be the same where it is not; and what other instructions (wgmma, of either side) give. The
-first problems are tuned twice: digests are the same again.
-price: bf16, N = K = 4096, M = 1 to 4096 (13 values), tuned with --bits invariant=M: the class's times over those of the free choice.
-cublas: whether the first row of cublasGemmEx's default is the same for these M, on one input made likewise.
-attention: decoding, batch 1 to 64, with --bits invariant=batch.
-cost: a quick tuning by $BEFORE, a tiletune without digests, and by this one in turn: how long the GPU is busy, over the evaluations.
-devices: the same problems on two GPUs of one model ($DEVICES): the digests that both runs have of one configuration.
+trials: products with M = 1 and one of TRIALS values of K, by mma.sync kernels that differ in BLOCK_K and SPLIT_K. Their digests must
+differ where a sum is divided in other places, and agree elsewhere. Also the digests of other instructions (wgmma, with either side as
+A). The first problems are tuned twice and must give the same digests. price: bf16, N = K = 4096, M = 1 to 4096 (13 values), tuned
+with --bits invariant=M: times compared with those of an unrestricted tuning. cublas: whether the first row of cublasGemmEx's default
+is the same for these M, on one probe input. attention: decoding, batch 1 to 64, with --bits invariant=batch. cost: quick tunings in
+turn by $BEFORE, a tiletune without digests, and by this one: busy time of the GPU per evaluation. devices: the same problems on two
+GPUs of one model ($DEVICES): digests that both runs have for one configuration.
 
-Parts that OUTPUT.json has already stay unless they are named. Exit code 1: a digest is not what it should be.
+Parts already in OUTPUT.json are skipped unless they are named. Exit code 1 means a wrong digest.
 
-From the environment: TRIALS (100), BUDGET (2s, a problem of price and attention), TRIAL_BUDGET (1s), SIZE (4096, N and K of price), DEVICE (cuda:0), CACHE
-(session-cache), WORK (bits-work), TILETUNE (./tiletune), ROOT (., with templates and configs).
-"""
+From the environment: TRIALS (100), BUDGET (2s, a problem of price and attention), TRIAL_BUDGET (1s), SIZE (4096, N and K of price),
+DEVICE (cuda:0), CACHE (session-cache), WORK (bits-work), TILETUNE (./tiletune), ROOT (., with templates and configs)."""
 import collections
 import ctypes
 import glob
@@ -50,7 +48,7 @@ OTHERS = {
 
 
 def tune(name, operation, arguments, device=DEVICE):
-    """Runs it; what it said, and how long it took."""
+    """Runs a tuning; returns its output and duration."""
     output = os.path.join(WORK, name + ".json")
     begun = time.monotonic()
     done = subprocess.run([*TUNE, operation, *arguments, *SHARED, "--device", device, "-o", output], check=False, capture_output=True, encoding="utf-8")
@@ -62,7 +60,7 @@ def tune(name, operation, arguments, device=DEVICE):
 
 
 def evaluations(name):
-    """(problem, family, values of the configuration, whole digest) of all that the run verified."""
+    """(problem, family, values of the configuration, whole digest) of all candidates that the run verified."""
     texts, found = {}, []
     path = os.path.join(WORK, name + ".journal.jsonl")
     if not os.path.exists(path):
@@ -78,7 +76,7 @@ def evaluations(name):
 
 
 def cuts(k, values):
-    """Where the sums of a kernel of gemm/mma are cut (templates/gemm/raster.cuh, share_of_k)."""
+    """Where a kernel of gemm/mma divides its sums (templates/gemm/raster.cuh, share_of_k)."""
     steps = math.ceil(k / values["BK"])
     run = math.ceil(steps / values["SPLIT_K"])
     return tuple(first * values["BK"] for first in range(run, steps, run))
@@ -89,7 +87,7 @@ def trials():
     problem = lambda values: f"M=1,N=1024,K={','.join(map(str, values))},dtype=bf16"  # noqa: E731
     budget = ["--effort", "exhaustive", "--budget", ENV("TRIAL_BUDGET", "1s")]
     tune("split", "gemm", ["-p", problem(sizes), "--family", "mma", "--where", MMA, *budget])
-    counts = collections.defaultdict(lambda: [0, 0])  # of pairs: differ as they should, all
+    counts = collections.defaultdict(lambda: [0, 0])  # pairs: [that differ as expected, all]
     by_size = collections.defaultdict(list)
     plain = {}
     for size, _, values, digest in evaluations("split"):
@@ -122,7 +120,7 @@ def trials():
     result["again"] = {"same": sum(again[key] == first[key] for key in both), "digests": len(both)}
     print(f"  a second run: {result['again']['same']} of {len(both)} digests are the same")
     wrong = [kind for kind, (right, count) in counts.items() if right < count]
-    # an instruction gives other bits always or never
+    # an instruction must give other bits always or never
     wrong += [name for name, row in result["instructions"].items() if 0 < row["differ"] < row["problems"]]
     wrong += ["a second run"] if result["again"]["same"] < len(both) else []
     result["wrong"] = wrong
@@ -130,7 +128,7 @@ def trials():
 
 
 def beside_cublaslt(name):
-    """M: (microseconds of its default, of its best pick); empty where the program is missing."""
+    """M: (microseconds of cuBLASLt's default, of its best pick); empty if the program is missing."""
     output = os.path.join(WORK, name + "-versus.json")
     if name != "price" or not os.path.exists("gpu/gemm_vs_cublaslt"):
         return {}
@@ -183,7 +181,7 @@ def library(*names):
 
 
 def made(count):
-    """bf16 numbers of mixed size, little end first: about one in 64 is 2^15, so that large ones cancel."""
+    """bf16 numbers of mixed size in little-endian order: about one in 64 is 2^15, so that large ones cancel."""
     draw = random.Random(1)
     high = draw.randbytes(count).translate(bytes((0x47 if i % 64 == 0 else 0x3c + i % 4) | (i & 0x80 ^ (i << 3 & 0x80)) for i in range(256)))
     data = bytearray(2 * count)
@@ -229,7 +227,7 @@ def cublas():
 
 
 def cost():
-    """The GPU's seconds of a quick tuning with digests over those without, in turn; which is first changes."""
+    """GPU seconds of quick tunings with digests over those without. They run in turn, and the first one alternates."""
     if not ENV("BEFORE"):
         return {"failed": "expected BEFORE, the path of a tiletune without digests"}
     rows = []
@@ -248,7 +246,7 @@ def cost():
                     lines = [json.loads(line) for line in file]
                 finish = next(line for line in lines if line["event"] == "finish")
                 seconds[name] = finish["device_s"] / sum(line["event"] == "evaluation" and line["outcome"] == "ok" for line in lines)
-            if turn:  # the first fills the cache
+            if turn:  # the first turn fills the cache
                 logs.append(math.log(seconds["after"] / seconds["before"]))
                 for name, value in seconds.items():
                     busy_s[name].append(value)
@@ -260,7 +258,7 @@ def cost():
 
 
 def devices():
-    """The first problems of trials on two GPUs of one model, and attention's decoding: digests of one configuration are the same."""
+    """The first problems of trials on two GPUs of one model, and attention's decoding: the digests of one configuration agree."""
     sizes = [2048 + 256 * i for i in range(min(TRIALS, 5))]
     cases = {
         "gemm": ["gemm", "-p", f"M=1,37,N=1024,K={','.join(map(str, sizes))},dtype=bf16"],
@@ -281,7 +279,7 @@ def devices():
 
 
 def what_ran():
-    """Device and run as the tuned file that was written last names them."""
+    """Device and run of the tuned file that was written last."""
     files = sorted(glob.glob(os.path.join(WORK, "*.json")), key=os.path.getmtime)
     if not files:
         return {}

@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""How the winners of burst and of sustained timing differ.
+"""Compares the winners of burst and sustained timing.
 
 	load.py FOLDER PROBLEM...		PROBLEM: M=6144,N=6144,K=6144,dtype=bf16
 
-Tunes each problem once with --load burst and RUNS times with --load sustained, with one cache of kernels. Sustained runs time
-the fastest candidates of the search side by side, the burst winner among them, so their journals tell what choosing
-under load gains. Prints a table and writes FOLDER/load.json (tiletune.load/1). $TILETUNE: the tuner; $RUNS: 2; $BUDGET: 12s;
-$DEVICE: cuda:0.
-"""
+Tunes each problem once with --load burst and RUNS times with --load sustained, with one kernel cache. Sustained runs time the fastest
+candidates of the search in turn, the burst winner among them, so their journals tell the gain of choosing under load. Prints a table
+and writes FOLDER/load.json (tiletune.load/1). $TILETUNE: the tuner; $RUNS: 2; $BUDGET: 12s; $DEVICE: cuda:0."""
 import json
 import os
 import subprocess
@@ -22,7 +20,7 @@ DEVICE = os.environ.get("DEVICE", "cuda:0")
 
 
 def tune(operation: str, problem: str, load: str, path: str) -> tuple[dict[str, Any], float]:
-    """The entry of a fresh tuning, and the seconds that it took."""
+    """The entry of a fresh tuning, and its duration in seconds."""
     start = time.monotonic()
     done = subprocess.run([TILETUNE, "tune", operation, "-p", problem, "--load", load, "--device", DEVICE, "--budget", BUDGET,
         "--fresh", "-o", path, *os.environ.get("OPTIONS", "").split()], capture_output=True, text=True, check=False)
@@ -39,7 +37,7 @@ def name(row: dict[str, Any]) -> tuple[str, str]:
 
 
 def sustained_time(journal: str, row: tuple[str, str]) -> Optional[float]:
-    """The last time of a configuration in the final measurement, or None if it was not among those timed."""
+    """The last time of a configuration in the final measurement, or None if it had no part in it."""
     found = None
     with open(journal, encoding="utf-8") as file:
         for line in map(json.loads, file):
@@ -49,7 +47,7 @@ def sustained_time(journal: str, row: tuple[str, str]) -> Optional[float]:
 
 
 def compare(operation: str, problem: str, folder: str) -> dict[str, Any]:
-    folder = f"{folder}/{problem.replace(',', '-').replace('=', '')}"  # a tuned file keeps earlier problems' entries
+    folder = f"{folder}/{problem.replace(',', '-').replace('=', '')}"  # a tuned file retains the entries of earlier problems
     os.makedirs(folder, exist_ok=True)
     burst_file, burst_s = tune(operation, problem, "burst", f"{folder}/burst.json")
     burst = burst_file["entries"][0]["winner"]

@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
-"""What `tiletune lookup` finds for problems that are not in a tuned file, against a fresh quick tuning.
+"""Compares `tiletune lookup` for problems that are not in a tuned file with a fresh quick tuning.
 
-    lookup.py problems TUNED.json > PROBLEMS           thirty, one a line, always the same ones
-    lookup.py suite PROBLEMS > SUITE.json              to tune them
-    lookup.py comparisons LOOKUPS.json FRESH.json > COMPARISONS.json       looked up and fresh, for compare_rows
-    lookup.py summary LOOKUPS.json FRESH.json RESULT.json > lookup_rates.json   what came of it
+    lookup.py problems TUNED.json > PROBLEMS           thirty problems, one per line, always the same
+    lookup.py suite PROBLEMS > SUITE.json              a suite for tuning them
+    lookup.py comparisons LOOKUPS.json FRESH.json > COMPARISONS.json       looked-up and fresh rows, for compare_rows
+    lookup.py summary LOOKUPS.json FRESH.json RESULT.json > lookup_rates.json   the results
     lookup.py show LOOKUP_RATES.json                   the worst and the mean; exit 1 below 95%
 
-LOOKUPS.json is the answer of `tiletune lookup --json`. lookup.sh does all of it. FRESH.json may lack
-problems to which the tuning did not come: the answer says how many it had. For tests: COUNT (30) and
-SMALL=1, problems that take no time anywhere.
-"""
+LOOKUPS.json is the answer of `tiletune lookup --json`. lookup.sh runs all steps. FRESH.json may lack problems that the tuning did not
+reach; the result has their number. For tests: COUNT (30), and SMALL=1 for problems that run quickly anywhere."""
 import json
 import math
 import os
@@ -20,7 +18,7 @@ import sys
 
 SEED = int(os.environ.get("SEED", "20261125"))
 KINDS = ["bf16"] * 20 + ["fp8_e4m3"] * 6 + ["fp32"] * 4
-# As far as the committed file reaches, and problems that take a millisecond or less.
+# the ranges of the committed file, and problems of at most a millisecond
 if os.environ.get("SMALL"):
     M_RANGE, NK_RANGE, FLOP_MAX = (16, 128), (32, 128), {"bf16": 1e9, "fp16": 1e9, "fp8_e4m3": 1e9, "fp32": 1e9}
 else:
@@ -32,7 +30,7 @@ def log_uniform(generator, low, high):
 
 
 def draw(generator, dtype):
-    """Half of the rows are any number, the others whole tiles; TMA wants 16 bytes of N and K."""
+    """Half of the rows are arbitrary numbers, the others whole tiles. TMA needs N and K in units of 16 bytes."""
     whole = generator.random() < 0.5
     m = log_uniform(generator, *M_RANGE)
     m = max(round(m / 64), 1) * 64 if whole else round(m)
@@ -93,7 +91,7 @@ def comparisons(lookups, fresh):
 
 
 def compared_row(comparison):
-    """What a comparison says; the fresh winner comes first in it."""
+    """The result of a comparison, whose first row is the fresh winner."""
     if not comparison or "rows" not in comparison:
         return {"not_compared": comparison["error"] if comparison else "no fresh tuning, or no time to compare them"}
     fresh, found = comparison["rows"]
@@ -115,7 +113,7 @@ def summary(lookups, fresh, result):
     for problem in [entry["problem"] for entry in tuned["entries"]]:
         text = ",".join(f"{key}={value}" for key, value in problem.items())
         why = found.get(json.dumps(problem))
-        if why is None:  # lookup refused
+        if why is None:  # lookup refused the problem
             rows.append({"problem": text, "grade": "refused", "not_compared": "nothing was found"})
             continue
         item = {"problem": text, "grade": why["grade"], "why": why["text"]}

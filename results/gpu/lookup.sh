@@ -1,16 +1,16 @@
 #!/bin/sh
-# Thirty GEMMs that are not in the committed file, drawn with a fixed seed: what `lookup` finds for
-# them, timed in turn with the winner of a fresh quick tuning. In the folder of `make dist TESTS=1`:
+# Compares `lookup` for thirty GEMMs that are not in the committed file, drawn with a fixed seed, with the
+# winners of a fresh quick tuning, timed in turn. In the folder of `make dist TESTS=1`:
 #
 #	sh results/gpu/lookup.sh OUTPUT.json
 #
-# What is in WORK already is taken: answers of `lookup` (ONLY_LOOKUP=1 makes these and no more, which
-# needs no GPU), and of an interrupted tuning every problem that it had finished. If the time for
-# the tuning is over, those are compared to which it came; OUTPUT.json says how many.
+# Existing files in WORK are reused: answers of `lookup` (ONLY_LOOKUP=1 makes only these, which needs no GPU),
+# and all finished problems of an interrupted tuning. If the time for the tuning ends early, only the tuned
+# problems are compared; OUTPUT.json has their number.
 #
 # From the environment: DEVICE (cuda:0), WORK (lookup-work), CACHE (session-cache), TUNE_LIMIT (240 s),
-# COMPARE_LIMIT (120 s), SEED (20261125); TUNED, where is looked up: several files are merged first; for
-# tests TUNE, more arguments of tune.
+# COMPARE_LIMIT (120 s), SEED (20261125), TUNED (files for the lookup; several are merged first), and for
+# tests TUNE, additional arguments of tune.
 set -u
 output=${1:-}
 device=${DEVICE:-cuda:0}
@@ -55,7 +55,7 @@ timeout -k 5 "${TUNE_LIMIT:-240}" ./tiletune tune --suite "$work/suite.json" --e
 	tail -n 20 "$work/tune.log"
 [ -s "$work/fresh.json" ] || exit 1
 python3 "$here/lookup.py" comparisons "$work/lookups.json" "$work/fresh.json" >"$work/comparisons.json" || exit 1
-# what it had when it was stopped, it prints
+# when stopped it prints the results so far
 timeout -k 5 "${COMPARE_LIMIT:-120}" ./gpu/compare_rows "$work/comparisons.json" --device "$device" \
 	--cache-dir "$cache" >"$work/result.json" || echo "compare_rows: exit $?"
 [ -s "$work/result.json" ] || exit 1

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Kernels of others, tuned unchanged: results/*/own_kernels.json, and the table of templates/README.md on stdout.
+"""Tunes kernels of other projects unchanged. Writes results/*/own_kernels.json, and the table of templates/README.md to stdout.
 
 	own.py TILETUNE OUT SECONDS FILE.json [WORD ...] ...
 
-FILE.json is an own kernel or a T1 file. Words after it: `owner/name@commit`, where its kernel is from; `exhaustive`: tuned
-once more over the whole space; `20s`: another budget; `known=FOLDER`: FOLDER/NAME.json and FOLDER/NAME.*.json are earlier
-tuned files. OUT gets a tuned file, a journal and a log of each, and own_kernels.json."""
+FILE.json is an own kernel or a T1 file. Words after it: `owner/name@commit`, the source of the kernel; `exhaustive`: tune once more
+over the whole space; `20s`: another budget; `known=FOLDER`: FOLDER/NAME.json and FOLDER/NAME.*.json are earlier tuned files. OUT gets
+a tuned file, a journal and a log of each kernel, and own_kernels.json."""
 import glob
 import json
 import os
@@ -15,7 +15,7 @@ import time
 
 
 def tune(tiletune, name, path, out, *options):
-	"""The entry and its run, or None, and seconds."""
+	"""The entry and its run, or None, and the seconds."""
 	started = time.time()
 	tuned = os.path.join(out, name + ".json")
 	with open(os.path.join(out, name + ".log"), "w", encoding="utf-8") as log:
@@ -31,7 +31,7 @@ def tune(tiletune, name, path, out, *options):
 
 
 def lines_of(path):
-	"""0 of a T1 file: nobody had to write anything."""
+	"""Lines of JSON that a user must write; 0 for a T1 file."""
 	with open(path, encoding="utf-8") as file:
 		text = file.read()
 	return 0 if "KernelSpecification" in text else len(text.splitlines())
@@ -42,7 +42,7 @@ def median(tuned):
 
 
 def best_known(tuned, name, known):
-	"""The best of all runs, and how much of the space the most thorough of them measured."""
+	"""The best entry of all runs, and the part of the space that the most thorough run measured."""
 	best, spaces = median(tuned), [tuned["entries"][0]["space"]]
 	for path in sorted(glob.glob(f"{known}/{name}.json") + glob.glob(f"{known}/{name}.*.json")) if known else []:
 		with open(path, encoding="utf-8") as file:
@@ -72,7 +72,7 @@ def result_of(tiletune, out, budget, path, job):
 
 
 def row(kernel):
-	"""Of the table in templates/README.md; results/checks/claims.py looks for it there."""
+	"""A row of the table in templates/README.md, where results/checks/claims.py looks for it."""
 	return (f"| {kernel['kernel']} | {kernel['repository']}@{kernel['commit'][:7]} | {kernel['json_lines']} | {kernel['found_us']:.1f} | "
 		f"{kernel['best_known_us']:.1f} | {kernel['evaluated']} of {kernel['legal']} | {kernel['seconds']:.0f} |")
 

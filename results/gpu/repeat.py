@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""How often repeated tunings choose the same configuration.
+"""Counts how often repeated tunings select the same configuration.
 
 	repeat.py rates FOLDER			FOLDER/run-*.json, each a fresh tuning of the same problems
 	repeat.py simulate FOLDER RUNS JOURNAL...	the same without a GPU: tunes replays of the journals, with noise
 
 Prints a table and writes FOLDER/rates.json (tiletune.repeat_rates/1). $TILETUNE: the tuner.
 
-The simulation's noise is what one configuration's time differed by between runs on an H200
-(results/nvidia-h200), measured alone in the search and side by side in the re-measurement. $LOADS: a replay answers for
-all loads of a binary alike; of how many the mean is taken.
-"""
+The simulated noise is the difference of one configuration's time between runs on an H200 (results/nvidia-h200), measured separately
+in the search and in turn in the re-measurement. A replay gives all loads of a binary the same time, so $LOADS sets the number of
+loads over which the noise is averaged."""
 import collections
 import glob
 import gzip
@@ -24,7 +23,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 sys.dont_write_bytecode = True
 from journal_expand import with_checksum  # noqa: E402  pylint: disable=wrong-import-position
 
-# What a schedule leaves as it is: the rest are launch arguments and depths of pipelines.
+# parameters that are not part of a schedule: launch arguments and depths of pipelines
 DETAILS = {"STAGES", "STORE_DEPTH", "SMS", "ALONG_N", "BAND", "GROUP_M", "PAD", "MIN_BLOCKS"}
 SEARCH_SPREAD, SEARCH_OUTLIERS, SEARCH_OUTLIER_SPREAD = 0.006, 0.1, 0.02
 FINAL_SPREAD = 0.0028 / float(os.environ.get("LOADS", "1")) ** 0.5
@@ -42,7 +41,7 @@ def winners(path):
 
 
 def seconds_of(path):
-    """What each problem took, in the order of the suite, from what the tuning printed."""
+    """Seconds for each problem, in the order of the suite, from the output of the tuning."""
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as file:
@@ -51,7 +50,7 @@ def seconds_of(path):
 
 
 def agreement(values):
-    """How many of them are the most frequent one."""
+    """The number of occurrences of the most frequent value."""
     return collections.Counter(values).most_common(1)[0][1]
 
 
@@ -99,7 +98,7 @@ def median(line):
 
 
 def scaled(line, factor, event):
-    """An evaluation that took `factor` times as long; its samples are left out, their summary tells of them."""
+    """An evaluation with its time multiplied by `factor`; the summary replaces the samples."""
     line = {name: value for name, value in line.items() if name != "samples_us"} | {"event": event}
     if median(line):
         line["time_us"] = {name: value if name == "samples" else value * factor for name, value in line["time_us"].items()}
@@ -107,12 +106,12 @@ def scaled(line, factor, event):
 
 
 def add_noise(journal, path, seed):
-    """Every candidate gets a time of the search and one of the re-measurement."""
+    """Gives every candidate a time in the search and one in the re-measurement."""
     chance = random.Random(seed)
     with gzip.open(journal, "rt", encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     again = {candidate(line): median(line) for line in lines if line["event"] == "final"}
-    warm = collections.defaultdict(list)  # of a problem's family: times when measured again over those of the search
+    warm = collections.defaultdict(list)  # by family of a problem: re-measured times over those of the search
     for line in lines:
         if line["event"] == "evaluation" and median(line) and again.get(candidate(line)):
             warm[candidate(line)[:2]].append(again[candidate(line)] / median(line))

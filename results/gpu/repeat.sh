@@ -1,14 +1,19 @@
 #!/bin/sh
-# Tunes the same problems again and again, each time afresh, and says how often the tile and schedule
-# and how often the whole configuration is the same. In the folder of `make dist TESTS=1`:
+# Tunes the same problems several times from scratch, and reports how often the tile and schedule, and how
+# often the whole configuration, are the same. In the folder of `make dist TESTS=1`:
 #
 #	sh results/gpu/repeat.sh FOLDER
 #
-# Leaves FOLDER/run-N.json, their journals and FOLDER/rates.json (tiletune.repeat_rates/1). A tuning before
-# the first fills the cache of kernels and does not count. A round that LIMIT leaves no time for is left out.
+# Writes FOLDER/run-N.json, their journals and FOLDER/rates.json (tiletune.repeat_rates/1). A first tuning
+# fills the kernel cache and does not count. Rounds for which LIMIT leaves no time are skipped.
 #
+<<<<<<< HEAD:results/gpu/repeat.sh
 # From the environment: DEVICE (cuda:0), CACHE (session-cache), ROUNDS (5), BUDGET (2s, a problem), WARM
 # (5s, of the first tuning), LIMIT (280 s), SUITE (results/gpu/repeat.json), TUNE, more arguments of tune.
+=======
+# From the environment: DEVICE (cuda:0), CACHE (session-cache), ROUNDS (5), BUDGET (2s, a problem), WARM (5s,
+# of the first tuning), LIMIT (280 s), SUITE (results/gpu/repeat.json), TUNE (additional arguments of tune).
+>>>>>>> da1de7fc (x):results/gpu/repeat.sh
 set -u
 folder=${1:?a folder}
 here=$(dirname "$0")

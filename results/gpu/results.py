@@ -1,21 +1,20 @@
 #!/usr/bin/python3
-"""The tables of README, made on this machine's GPU: suites tuned with quick effort and compared with cuBLASLt or
-PyTorch, in a folder of this GPU model, beside a table results.csv that says of which commit and kernels each is.
+"""Makes README's tables on this machine's GPU: tunes suites with quick effort, compares them with cuBLASLt or PyTorch, and writes a
+folder for this GPU model, with results.csv, which has the commit and kernels of each table.
 
-	results.py OUT [NAME...]     NAMEs of tables; those of README if left out
-		--state FILE         what an earlier part left (OUT/state.tar.gz): goes on where that stopped
-		--limit SECONDS      of this part (560): nothing begins that cannot end
-		--into DIR           writes tables whose suites are all tuned to DIR/<card>/, too; never over those of another card
-		--device D           cuda:0; with model:NAME only kernels are compiled, into --cache
+	results.py OUT [NAME...]     NAMEs of tables; default: those of README
+		--state FILE         state of an earlier part (OUT/state.tar.gz), to continue there
+		--limit SECONDS      of this part (560): starts nothing that cannot finish
+		--into DIR           also writes tables whose suites are complete to DIR/<card>/; never over those of another card
+		--device D           cuda:0; with model:NAME only compiles kernels, into --cache
 		--cache DIR          compiled kernels (session-cache)
-		--suites DIR         other suites of the same names, and
-		--tune ARGUMENTS     more arguments of `tiletune tune`: to try it out
-		--list               the tables, and nothing more
+		--suites DIR         other suites of the same names
+		--tune ARGUMENTS     additional arguments of `tiletune tune`, for trying the script out
+		--list               only lists the tables
 
-OUT gets results.tar.gz (the files of <card>/), state.tar.gz, log.txt and results.csv. Programs are looked for where
-`make dist TESTS=1` and a checkout have them. A table that this machine cannot make (no spec sheet, cuBLASLt or
-PyTorch, no family that applies) is left out, or tuned and not compared: the last lines say so.
-"""
+OUT gets results.tar.gz (the files of <card>/), state.tar.gz, log.txt and results.csv. Programs are found in the folders of `make dist
+TESTS=1` and of a checkout. A table that this machine cannot make (no spec sheet, cuBLASLt or PyTorch, no applicable family) is
+omitted, or tuned without comparison, as the last lines report."""
 import argparse
 import csv
 import gzip
@@ -33,8 +32,8 @@ import tarfile
 import time
 from glob import glob
 
-# name: suites; what quick effort tries on Hopper (the rest of the space is larger, not better); beside what; file of the
-# comparison; seconds to keep for it behind the last suite: twice what it takes on an H200
+# name: suites; restriction of the space for quick effort on Hopper (the rest is larger, not better); library to compare with; file of the
+# comparison; seconds reserved for it after the last suite, twice the time on an H200
 FLASH = ["-f", "flash_wgmma", "--where", "STAGES == 2 and CLUSTER == 1 and PACK == 0 and OVERLAP in [1, 2] and BN >= 64", "--budget", "1.5s"]
 DECODE = ["-f", "decode", "--budget", "4s", "--where", "ROW_TILES == 1 and ROW_WARPS == 1 and Q_REGS == (1 if head_dim <= 128 else 0) and KEY_WARPS >= 2 and BLOCKS_PER_SM == 1"
 	" and KEY_WARPS*KEYS in ([64] if head_dim == 256 else ([128] if head_dim == 128 else [256])) and CLUSTER <= 8 and STAGES in [2, 3]"]
@@ -47,12 +46,12 @@ TABLES = {
 	"scoreboard": (["scoreboard"], [], "cublaslt", "versus_scoreboard", 280),
 }
 ONLY_BY_NAME = {"scoreboard"}
-COMPARED = {"scoreboard": ["--picks", "100", "--gaps", "0.15"]}  # more arguments of the comparison
-# the order of work: what matters most comes first; a table is compared once all of its suites are tuned
+COMPARED = {"scoreboard": ["--picks", "100", "--gaps", "0.15"]}  # additional arguments of the comparison
+# the most important tables first; a table is compared once all of its suites are tuned
 ORDER = ["bf16_aligned", "bf16_drawn", "bf16_misaligned", "fp8", "fp32", "attention", "decode", "attention_drawn", "scoreboard"]
 COLUMNS = ["file", "table", "n", "geometric_mean", "median", "lowest", "below_0.95", "beside", "entries", "commit", "date", "kernels", "uuid", "driver", "nvrtc"]
-LEAST = 20  # seconds, without which tuning does not begin
-NOT_TUNED = (5, 130, -2, -9)  # exit codes of a GPU that is away or taken, of a run that was stopped
+LEAST = 20  # minimum number of seconds for starting a tuning
+NOT_TUNED = (5, 130, -2, -9)  # exit codes: GPU missing or busy, run interrupted
 HERE = os.path.dirname(os.path.abspath(__file__))
 notes = []
 
@@ -106,13 +105,13 @@ class Run:
 		return self.ends - time.monotonic()
 
 	def command(self, arguments, limit):
-		"""Exit code; 124 where it was stopped. Its output is in the log, and returned."""
+		"""Returns the exit code (124 if stopped at the limit) and the output, which is also logged."""
 		self.log.write(f"$ {' '.join(arguments)}\n")
 		process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment)
 		try:
 			output, code = process.communicate(timeout=max(1, limit))[0], process.returncode
 		except subprocess.TimeoutExpired:
-			process.send_signal(signal.SIGINT)  # its journal is whole, and a later part goes on
+			process.send_signal(signal.SIGINT)  # the journal stays complete, and a later part resumes
 			try:
 				output = process.communicate(timeout=15)[0]
 			except subprocess.TimeoutExpired:
@@ -127,7 +126,7 @@ class Run:
 		return os.path.join(self.work, name)
 
 	def tuned(self, name):
-		"""Suites that are in the table's file, whole."""
+		"""Suites that are completely in the table's file."""
 		path = self.where(name + ".tuned")
 		if not os.path.exists(path):
 			return []
@@ -135,19 +134,19 @@ class Run:
 			return file.read().split()
 
 	def rest(self, name):
-		"""Suites that are not."""
+		"""The other suites."""
 		return [suite for suite in TABLES[name][0] if suite not in self.tuned(name)]
 
 	def is_compared(self, name):
-		"""Whether the comparison has every entry: its file is there after the first."""
+		"""Whether the comparison has every entry; its file exists after the first."""
 		path = self.where(TABLES[name][3] + ".json")
 		try:
 			return os.path.exists(path) and len(load(path)["entries"]) == len(load(self.where(name + ".json"))["entries"])
-		except ValueError:  # stopped while it was written
+		except ValueError:  # interrupted during writing
 			return False
 
 	def tune(self, name, suite):
-		"""False where time was over."""
+		"""Returns False if the time is over."""
 		if suite in self.tuned(name):
 			return True
 		keep = TABLES[name][4] if self.rest(name) == [suite] and not self.is_model else 0
@@ -169,7 +168,7 @@ class Run:
 		if code != 0:
 			last = (output.strip().splitlines() or [f"exit {code}"])[-1][:200]
 			note(f"{name}: {suite}: exit {code}: {last}")
-		# without the scores and samples of the search, which make most of it
+		# without scores and samples of the search, which are most of the file
 		journal = self.where(name + ".journal.jsonl")
 		if os.path.exists(journal):
 			self.command([sys.executable, os.path.join(HERE, "../../tests/tools/journal_expand.py"), journal, "--thin", "-o", journal], 60)
@@ -206,7 +205,7 @@ class Run:
 			note(f"{name}: a result DIFFERS: see log.txt")
 
 	def device(self):
-		"""(name, folder, whether it is of compute capability 9.0); says what is missing."""
+		"""(name, folder, whether the compute capability is 9.0); reports missing parts."""
 		code, output = self.command([self.tool, "devices", "--path", "."], 60)
 		line = re.search(rf"^ *{re.escape(self.options.device)} +(.*)", output, re.MULTILINE)
 		if code or not line:
@@ -219,7 +218,7 @@ class Run:
 
 	# ---- what comes of it ----
 	def row(self, name):
-		"""Lines of results.csv: one for each group of the comparison, or one for the tuned file alone."""
+		"""Rows of results.csv: one for each group of the comparison, or one for a tuned file by itself."""
 		tuned, path = load(self.where(name + ".json")), self.where(TABLES[name][3] + ".json")
 		run = tuned["runs"][-1]
 		hashes = sorted(entry["winner"].get("kernel_hash", "") for entry in tuned["entries"])
@@ -234,7 +233,7 @@ class Run:
 			"lowest": round(group["lowest"], 4), "below_0.95": sum(r < 0.95 for r in ratios) if group["group"] == "all" and ratios else "", "beside": library} for group in versus["groups"]]
 
 	def files(self, folder):
-		"""What belongs to results/<card>/, written to folder; the rows of its table."""
+		"""Writes the files of results/<card>/ to folder; returns the rows of its table."""
 		shutil.rmtree(folder, ignore_errors=True)
 		os.makedirs(folder)
 		rows = []
@@ -261,7 +260,7 @@ class Run:
 
 
 def install(source, into, card, name):
-	"""To results/<card>/; a folder that holds another card's files stays as it is."""
+	"""Copies to results/<card>/, unless that folder holds another card's files."""
 	target = os.path.join(into, card)
 	for path in glob(f"{target}/*.json"):
 		device = load(path).get("device")
@@ -274,7 +273,7 @@ def install(source, into, card, name):
 	for path in glob(f"{source}/*"):
 		shutil.copy(path, target)
 		earlier = os.path.join(target, os.path.basename(path) + ".gz")
-		if os.path.exists(earlier):  # compressed by hand
+		if os.path.exists(earlier):  # compressed manually
 			os.remove(earlier)
 	write_rows(f"{target}/results.csv", kept + rows)
 	return note(f"wrote {target}")

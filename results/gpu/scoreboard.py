@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
-"""CUDA-L2's thousand matrix products (fp16, fp32 sums, H100) as a suite, and what came of it beside their published ratios.
+"""CUDA-L2's thousand matrix products (fp16, fp32 sums, H100) as a suite, and our results next to their published ratios.
 
     scoreboard.py suite THEIRS.csv [COUNT] > SUITE.json     COUNT (24; 1000: all) of each size class, drawn with SEED
     scoreboard.py theirs OFFLINE.csv SERVER.csv > THEIRS.csv     all products: time of cuBLASLt's best over theirs
-    scoreboard.py table VERSUS.json... THEIRS.csv [-o PICTURE.svg]     by class; exit 1 where a goal is missed
+    scoreboard.py table VERSUS.json... THEIRS.csv [-o PICTURE.svg]     by class; exit 1 if a goal is missed
 
-OFFLINE.csv, SERVER.csv: eval_results/cuda_l2_h100_F32F16F16F32_speedup_{offline,server}.csv of deepreinforce-ai/CUDA-L2.
-Theirs is the lower of two ratios, over the best of 100 algorithms for either layout of B, and host time; ours is of B as
-[N, K] alone, and GPU time. Comparisons with --picks 100 and --gaps S have both timings. Both kernels on one GPU are not compared:
-that needs theirs to be built.
-"""
+OFFLINE.csv, SERVER.csv: eval_results/cuda_l2_h100_F32F16F16F32_speedup_{offline,server}.csv of deepreinforce-ai/CUDA-L2. Their ratio
+is the lower of two, over the best of 100 algorithms for either layout of B, in host time. Ours is only for B as [N, K], in GPU time.
+Comparisons with --picks 100 and --gaps S have both timings. A comparison of both kernels on one GPU would need a build of theirs."""
 import argparse
 import csv
 import gzip
@@ -40,7 +38,7 @@ def published(path: str) -> dict[Sizes, float]:
 
 
 def draw(every: list[Sizes], count: int) -> list[Sizes]:
-	"""The same for every order of the file; one class after the other in turn, so that a part of it is a sample, too."""
+	"""Independent of the order of the file. Classes alternate, so that every prefix is a sample, too."""
 	source = random.Random(SEED)
 	classes: list[list[Sizes]] = [[] for _ in CLASSES]
 	for sizes in sorted(every):
@@ -88,7 +86,7 @@ def load(path: str) -> dict[str, object]:
 
 
 def table(paths: list[str], their_path: str, picture: str | None) -> int:
-	parts = [load(path) for path in paths]  # of one suite that several GPUs of a model shared
+	parts = [load(path) for path in paths]  # parts of one suite, which several GPUs of a model shared
 	versus, their = parts[0], read_theirs(their_path)
 	ours: dict[Sizes, dict[str, float]] = {}
 	for entry in [entry for part in parts for entry in part["entries"]]:  # type: ignore[attr-defined]
@@ -127,7 +125,7 @@ def draw_picture(ours: dict[Sizes, dict[str, float]], their: dict[Sizes, tuple[f
 	from matplotlib import pyplot
 
 	figure, axes = pyplot.subplots(figsize=(8, 4.2), layout="constrained")
-	x, many = [flop(sizes) for sizes in ours], len(ours) > 200  # then smaller, and as pixels: vectors would be 200 kB
+	x, many = [flop(sizes) for sizes in ours], len(ours) > 200  # with many points, smaller pixels, because vectors would take 200 kB
 	axes.axhline(1, color="0.6", linewidth=0.8)
 	axes.scatter(x, [their[sizes][0] for sizes in ours], s=4 if many else 12, marker="x", linewidths=0.6, color="tab:orange", rasterized=many, label="CUDA-L2 (published, H100)")
 	axes.scatter(x, [each["ratio"] for each in ours.values()], s=4 if many else 12, color="tab:blue", rasterized=many, label=f"tiletune ({versus['device']['name']})")  # type: ignore[index]

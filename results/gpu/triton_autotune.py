@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tiletune.autotune beside triton.autotune on five public kernels, with only the import changed. Needs a GPU, torch and triton.
+"""Compares tiletune.autotune with triton.autotune on five public kernels, in which only the import changes. Needs a GPU, torch and
+triton.
 
 	results/gpu/triton_autotune.py SOURCES OUT [--minutes 8] [--only NAME]
 
@@ -9,10 +10,9 @@ SOURCES: a folder with unpacked packages that have the kernels (they are not par
 	pip download --no-deps liger-kernel sglang && for w in *.whl; do unzip -q -o $w '*layer_norm.py' '*softmax.py' '*prefill_attention.py' \\
 		'*fused_moe_triton_kernels.py' '*batch_invariant_ops.py' -d SOURCES; done
 
-Each run is a process of its own. The first run of each tuner begins without compiled kernels; later ones, as many as there is time
-for, show whether the answer is always the same. The winners of both are timed in turn in one process, with cold L2. OUT gets
-triton_autotune.json; the last lines are the table. TILETUNE names the program where it is not found.
-"""
+Each run is its own process. The first run of each tuner begins without compiled kernels; later ones, as many as time allows, show
+whether the result is always the same. The winners of both are timed in turn in one process, with cold L2. OUT gets
+triton_autotune.json; the last lines are the table. TILETUNE names the program if it is not on the path."""
 import argparse
 import ast
 import importlib.util
@@ -127,7 +127,7 @@ def names_in(node):
 
 
 def taken(path, kernel):
-	"""The kernel's text, that of the functions and constants of its file that it uses, and the imports of triton."""
+	"""The text of the kernel, of the functions and constants of its file that it uses, and the imports of triton."""
 	tree = ast.parse(path.read_text(encoding="utf-8"))
 	kept, wanted = {}, [kernel]
 	defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -193,7 +193,7 @@ def tune(path):
 
 
 def compare(path, configurations):
-	"""Medians in us, the configurations in turn."""
+	"""Medians in us of the configurations, timed in turn."""
 	import triton  # pylint: disable=import-outside-toplevel,import-error
 	module = load(path)
 	launch = module.launcher()
@@ -206,7 +206,7 @@ def compare(path, configurations):
 
 
 def child(words, cache, tuner, folder, seconds):
-	beside = {"TILETUNE": str(ROOT / "tiletune")} if (ROOT / "tiletune").is_file() else {}  # of `make dist`
+	beside = {"TILETUNE": str(ROOT / "tiletune")} if (ROOT / "tiletune").is_file() else {}  # in a folder of `make dist`
 	environment = {**beside, **os.environ, "TUNER": tuner, "TRITON_CACHE_DIR": str(cache), "PYTHONPATH": PYTHONPATH, "TILETUNE_FILE": str(folder / "tuned.json"),
 		"XDG_CACHE_HOME": str(folder), "TILETUNE_PROGRAM_LOG": str(folder / "program.log")}
 	done = subprocess.run([sys.executable, __file__, *words], env=environment, capture_output=True, text=True, timeout=max(seconds, 1), check=False)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Pictures of results/ as SVG, with matplotlib, from the tables and journals beside them.
+"""Draws the pictures of results/ as SVG, with matplotlib, from the tables and journals in that folder.
 
-	draw.py tiles JOURNAL OPERATION KEY=VALUE... FAMILY -o X.svg    the fastest of each tile BM x BN in the search
+	draw.py tiles JOURNAL OPERATION KEY=VALUE... FAMILY -o X.svg    the fastest configuration of each tile BM x BN in the search
 	draw.py sizes TABLE.csv -o X.svg                                 a table of range_csv.py: speed over a size
 	draw.py all                                                      the pictures that the pages of results/ show
 
@@ -36,7 +36,7 @@ def flop_of(entry):
 
 
 def best_tiles(journal, problem, family):
-	"""Title, and (BM, BN) -> TFLOP/s of its fastest candidate, None where all failed; of the first problem that fits."""
+	"""Title, and (BM, BN) -> TFLOP/s of the fastest candidate, or None if all failed, for the first matching problem."""
 	operation, wanted = problem.split(" ")
 	run = number = title = flop = None
 	times = {}
@@ -58,7 +58,7 @@ def best_tiles(journal, problem, family):
 
 
 def size_lines(table):
-	"""The size's name, per configuration (family, configuration) -> sizes, TFLOP/s measured and predicted, waves."""
+	"""The size's name, and (family, configuration) -> sizes, measured and predicted TFLOP/s, waves."""
 	with open(table, encoding="utf-8") as file:
 		rows = list(csv.DictReader(file))
 	key, found = next(iter(rows[0])), {}

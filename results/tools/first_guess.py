@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""What the first predicted kernels reach on the eight large bf16 spaces that were measured completely, by tiletune's model
-and by NVIDIA's nvMatmulHeuristics (from PyPI: nvidia-matmul-heuristics; it needs no GPU).
+"""Quality of the first predicted kernels on the eight large bf16 spaces that were measured completely, by tiletune's model and by
+NVIDIA's nvMatmulHeuristics (from PyPI: nvidia-matmul-heuristics; it needs no GPU).
 
-	python3 results/tools/first_guess.py OUT		OUT: the folder with the binary, build/release
+	python3 tests/tools/first_guess.py OUT		OUT: the folder with the binary, build/release
 
-Share of the fastest that was timed, which is reached by the best of the first 1, 4, 8 and 16; then the lowest of the eight
-problems for the first 8. nvMatmulHeuristics names tiles: for each tile the fastest configuration that was timed counts,
-which helps it; it was made for CUTLASS's kernels, which hurts it. A tile that the space lacks counts as a guess.
-tiletune's model names whole configurations; "learned" was fitted to these timings among others."""
+Prints the speed of the best of the first 1, 4, 8 and 16 kernels as a share of the fastest, and the lowest share of the eight problems
+for the first 8. nvMatmulHeuristics names tiles: for each tile the fastest measured configuration counts, which is an advantage. It
+was made for CUTLASS's kernels, which is a disadvantage. A tile that the space lacks counts as a guess. tiletune's model names whole
+configurations; "learned" was fitted to timings that include these."""
 import collections
 import gzip
 import json
@@ -26,7 +26,7 @@ JOURNALS = ("exhaustive_wgmma", "exhaustive_drawn")
 
 
 def spaces():
-	"""(M, N, K): {(BM, BN): the least time, us}."""
+	"""(M, N, K): {(BM, BN): the shortest time in us}."""
 	found, problems = collections.defaultdict(dict), {}
 	for name in JOURNALS:
 		with gzip.open(f"{FOLDER}/{name}.journal.jsonl.gz", "rt", encoding="utf-8") as file:
@@ -44,7 +44,7 @@ def spaces():
 
 
 def of_tiletune(sizes, learned):
-	"""The shares of one way to predict, for each of the problems."""
+	"""The shares of one prediction method for each of the problems."""
 	for name in JOURNALS:
 		for problem, (_, _, losses) in qualities(sys.argv[1], f"{FOLDER}/{name}.journal.jsonl.gz", learned).items():
 			*values, dtype = re.match(r"gemm M=(\d+),N=(\d+),K=(\d+),dtype=(\w+)", problem).groups()
@@ -58,7 +58,7 @@ def of_heuristics(sizes):
 		flags=nv.NvMatmulHeuristicsFlags.PERF_MODEL_BASED_AUTO_TUNING, gpu=nv.NvMatmulHeuristicsNvidiaGpu.H200_SXM)
 	for (m, n, k), tiles in sizes.items():
 		problem = asked.makeNvMatmulHeuristicsProblem(m, n, k, nv.NvMatmulHeuristicsMatmulLayout.TN_ROW_MAJOR)
-		answers = asked.get(problem, 64, precision="TST")  # best first: the order that its users try them in
+		answers = asked.get(problem, 64, precision="TST")  # best first, in the order in which users try them
 		order = list(dict.fromkeys((answer["kernel"].cta_tile_m, answer["kernel"].cta_tile_n) for answer in answers))
 		best = min(tiles.values())
 		yield [best / min((tiles.get(tile, float("inf")) for tile in order[:first]), default=float("inf")) for first in FIRST]

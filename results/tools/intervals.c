@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of numbers in, the interval of each series out (statistics_interval(), 95%): value, low,
- * high.
+ * Reads lines of numbers and prints the interval of each series (statistics_interval(), 95%):
+ * value, low, high.
  */
 #include <stdio.h>
 #include <stdlib.h>

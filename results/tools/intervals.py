@@ -1,14 +1,13 @@
 #!/usr/bin/python3
-"""How often intervals of 95% hold the truth, by what GPUs recorded.
+"""How often 95% intervals contain the truth, in GPU recordings.
 
-	results/tools/intervals.py PROGRAM JOURNAL...	PROGRAM: build/release/tests/intervals (results/tools/intervals.c)
+	tests/tools/intervals.py PROGRAM JOURNAL...	PROGRAM: build/release/tests/intervals (tests/tools/intervals.c)
 
-Two truths are known of candidates that were timed in turn, whatever the clock did:
-- one kernel is as fast as itself: ratios of its consecutive observations, each pair in a random order, have the middle 1;
-- the ratio of two kernels in the first half of the rounds is that of the second half.
-Journals written before there was one observation a visit hold the samples of visits, which are found again as they were
-taken: of 1 ms, the first two of a long kernel being its first timings. Prints counts and returns the two rates.
-"""
+For candidates that were timed in turn two truths are known, whatever the clock did:
+- A kernel is as fast as itself: the ratios of its consecutive observations, each pair in random order, have the median 1.
+- The ratio of two kernels is the same in the first and the second half of the rounds. Older journals store single samples instead of
+  one observation per sample batch. Batches are reconstructed by their length of 1 ms, where the first two of a long kernel are its
+  first timings. Prints counts and returns the two rates."""
 import gzip
 import json
 import math
@@ -18,12 +17,12 @@ import subprocess
 import sys
 from typing import Iterator
 
-LEAST = 6  # observations of an interval
+LEAST = 6  # minimum number of observations for an interval
 VISIT_US, SAMPLE_US, VISIT_MOST = 1000, 300, 8
 
 
 def groups(path: str) -> Iterator[list[list[float]]]:
-    """The samples of candidates that were timed in turn, as consecutive lines of a journal tell of them."""
+    """The samples of candidates that were timed in turn, found as consecutive lines of a journal."""
     group: dict[tuple[str, ...], list[float]] = {}
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:

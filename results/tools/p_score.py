@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""The P score of Kernel Tuner's methodology (autotuning_methodology 1.1.0), of runs over recorded spaces.
+"""The P score of Kernel Tuner's methodology (autotuning_methodology 1.1.0) for runs over recorded spaces.
 
-	python3 results/tools/p_score.py [-e EVALUATIONS] [--median] [--runs RUNS.jsonl]... SPACE.json...
+	python3 tests/tools/p_score.py [-e EVALUATIONS] [--median] [--runs RUNS.jsonl]... SPACE.json...
 
-RUNS.jsonl: lines that search_strategies.py --runs and kernel_tuner_runs.py write; SPACE: as search_strategies.py takes it.
+RUNS.jsonl: lines that search_strategies.py --runs and kernel_tuner_runs.py write; SPACE: as for search_strategies.py.
 
-0 is random search, 1 the optimum at once: (random - found) / (random - optimum), where `found` is the best so far, mean
-over the runs (--median: as that version of the package has it), and `random` what random search is expected to have
-found; mean over the evaluations from the one at which random search has come 0.01 of the way from the median of all
-times to the optimum to that at which it has come 0.95 of it. Over evaluations, not over time; up to EVALUATIONS (400)."""
+0 is random search, and 1 is the optimum at once: (random - found) / (random - optimum), where `found` is the best so far, as mean
+over the runs (--median: as in that version of the package), and `random` is the expected result of random search. The score is the
+mean over evaluations, from the one at which random search has covered 0.01 of the distance from the median of all times to the
+optimum, up to 0.95 of it. It counts evaluations, not time, up to EVALUATIONS (400)."""
 from __future__ import annotations
 
 import argparse
@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-FROM, TO = 0.01, 0.95  # of the way from the median to the optimum
+FROM, TO = 0.01, 0.95  # of the distance from the median to the optimum
 
 
 class Run(NamedTuple):
-	"""One search; a time is infinite where a configuration failed."""
+	"""One search; the time of a failed configuration is infinite."""
 	space: str
 	strategy: str
 	seed: int
@@ -43,7 +43,7 @@ def read_runs(path: str) -> Iterable[Run]:
 
 
 def best_so_far(times: list[float], evaluations: int) -> list[float]:
-	"""After 1, 2, ... evaluations; a run that ended keeps what it had."""
+	"""The best after 1, 2, ... evaluations; a run that has ended keeps its last value."""
 	found, best = [], math.inf
 	for time in times[:evaluations]:
 		best = min(best, time)
@@ -52,13 +52,13 @@ def best_so_far(times: list[float], evaluations: int) -> list[float]:
 
 
 def random_after(slowest_first: list[float], evaluations: int) -> float:
-	"""What random search without replacement is expected to have found (of the times that are known)."""
+	"""The expected result of random search without replacement (over the known times)."""
 	count = len(slowest_first)
 	return slowest_first[min(count - 1, round(evaluations * (count + 1) / (evaluations + 1)))]
 
 
 def cutoff(slowest_first: list[float], share: float) -> int:
-	"""Evaluations after which random search has come this share of the way from the median to the optimum."""
+	"""Evaluations after which random search has covered this share of the distance from the median to the optimum."""
 	count, optimum = len(slowest_first), slowest_first[-1]
 	wanted = optimum + (statistics.median(slowest_first) - optimum) * (1 - share)
 	index = next(i for i, time in enumerate(slowest_first) if time <= wanted)
@@ -75,7 +75,7 @@ def span(times: Iterable[float]) -> tuple[int, int]:
 
 
 def p_score(times: Iterable[float], runs: list[list[float]], evaluations: int, middle=statistics.fmean) -> float:
-	"""times: of all configurations of the space; runs: of what each run asked, in that order; middle: of the runs."""
+	"""times: all configurations of the space; runs: the requests of each run in order; middle: of the runs."""
 	slowest_first = sorted(filter(math.isfinite, times), reverse=True)
 	optimum, (first, last) = slowest_first[-1], span(slowest_first)
 	curves = [best_so_far(run, evaluations) for run in runs]

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The table of a range of sizes: results/*/sweep_*.csv.
+"""Makes the table of a range of sizes: results/*/sweep_*.csv.
 
     range_csv.py KEY TUNED.json... > TABLE.csv     KEY: the size that varies, M
 
-TUNED.json is what `tiletune advise OPERATION -p RANGE -o TUNED.json` writes, one file for each configuration."""
+TUNED.json is the output of `tiletune advise OPERATION -p RANGE -o TUNED.json`, one file for each configuration."""
 import csv
 import json
 import sys

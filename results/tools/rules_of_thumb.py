@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""What a rule of thumb would have chosen, beside the best that a run measured.
+"""Compares the choice of published rules of thumb with the best configuration that a run measured.
 
-	results/tools/rules_of_thumb.py JOURNAL[.gz]... [--json]
+	tests/tools/rules_of_thumb.py JOURNAL[.gz]... [--json]
 
-Each rule tries tiles in its order of preference and takes the first that the run measured; of
-several configurations with that tile the fastest counts. Shared memory and threads come from the
-family's JSON, whose expressions are Python's, with the device sheet that the run names. Times are
-those of the search, which compare with each other; the best is the run's winner where the journal
-has one. Run it in the repository's root. Needs no GPU and no packages.
-"""
+Each rule tries tiles in its order of preference and takes the first one that the run measured; of several configurations with that
+tile the fastest counts. Shared memory and threads come from the family's JSON, whose expressions are Python's, with the device sheet
+that the run names. Times are those of the search, which are comparable; the best is the run's winner if the journal has one. Run it
+in the repository's root. Needs no GPU and no packages."""
 import argparse
 import gzip
 import json
@@ -48,7 +46,7 @@ def is_tiled(names):
 
 
 def occupancy_per_iteration(names):
-	"""Blocks of an SM by shared memory alone, as a share of its threads, over the iterations along the keys."""
+	"""Blocks of an SM by shared memory only, as a share of its threads, over the iterations along the keys."""
 	blocks = names["smem_per_block_bytes"] // names["smem_bytes"]
 	return min(blocks * names["THREADS"] / names["max_threads_per_sm"], 1.0) / ceil_div(names["seq_k"], names["BN"])
 
@@ -84,7 +82,7 @@ def device_names(run):
 
 
 def completed(operation, problem, templates):
-	"""The problem with the defaults of keys that it lacks: those that the operation got later."""
+	"""The problem, completed with the defaults of keys that the operation got later."""
 	with open(f"{templates}/{operation}/operation.json", encoding="utf-8") as file:
 		defaults = {name: key["default"] for name, key in json.load(file)["keys"].items() if "default" in key and name not in problem}
 	names = dict(problem)
@@ -93,7 +91,7 @@ def completed(operation, problem, templates):
 		for name, default in defaults.items():
 			try:
 				known[name] = value(default, names)
-			except NameError:  # it reads another default
+			except NameError:  # the default reads another default
 				pass
 		if not known:
 			raise SystemExit(f"{operation}: defaults of {', '.join(defaults)} depend on keys that the problem lacks")
@@ -112,7 +110,7 @@ def names_of(family, problem, device, chosen):
 
 
 def pick(rule, family, problem, device, measured):
-	"""The fastest evaluation with the tile that the rule prefers; None: the rule is not for this family."""
+	"""The fastest evaluation with the tile that the rule prefers; None if the rule does not apply to the family."""
 	_, applies, tiles, worth = rule
 	best, best_worth = None, None
 	for tile in tiles({**device, **problem}):

@@ -1,19 +1,18 @@
 #!/usr/bin/python3
-"""How soon strategies find what is good in recorded spaces: the program searches them with `replay:`, as it would a GPU.
+"""Measures how soon strategies find good configurations in recorded spaces. The program searches them with `replay:` as on a GPU.
 
-	python3 results/tools/search_strategies.py spaces [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o TABLE.md] [--svg FILE] [--runs FILE] SPACE...
-	python3 results/tools/search_strategies.py suites [-n SPLITS] [-o TABLE.md] JOURNAL...
+	python3 tests/tools/search_strategies.py spaces [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o TABLE.md] [--svg FILE] [--runs FILE] SPACE...
+	python3 tests/tools/search_strategies.py suites [-n SPLITS] [-o TABLE.md] JOURNAL...
 
-SPACE: a journal, each family of each of its problems with 100 evaluations or more; or NAME.json of tiletune.recorded, a space that
-others recorded. spaces: optimum / best so far after 25, 50, ... evaluations, mean over seeds with its standard error; failures
-count as evaluations. KNOWN is what is predicted beforehand: `nothing` (templates without their model), `physics`, or
-`learned`: physics times what all other problems of the journals teach (tiletune.learn). Beside spaces that
-kernel_tuner.csv names stands what Kernel Tuner's strategies reach there. Of several contenders on several spaces, the last
-rows say what each space gives with the choice made on the others. suites: what ten problems of a journal, searched
-first, spare ten others. learned and suites need numpy, --svg matplotlib. --runs: a line for each search, for p_score.py.
+SPACE is a journal (each family of each problem with at least 100 evaluations), or NAME.json of tiletune.recorded, a space that others
+recorded. `spaces` prints optimum / best so far after 25, 50, ... evaluations, as mean over seeds with its standard error; failures
+count as evaluations. KNOWN is the source of predictions: `nothing` (templates without their model), `physics`, or `learned` (physics
+times the corrections learned from all other problems of the journals, tiletune.learn). For spaces in kernel_tuner.csv the table also
+has the results of Kernel Tuner's strategies. With several contenders and spaces, the last rows have the result on each space of the
+contender that is best on the others. `suites` prints how many evaluations ten problems of a journal, searched first, save for ten
+others. learned and suites need numpy, --svg matplotlib. --runs writes a line for each search, for p_score.py.
 
-The program is $TILETUNE, or build/release/tiletune; templates and configs are those of the working folder.
-"""
+The program is $TILETUNE, or build/release/tiletune; templates and configs are those of the working folder."""
 import argparse
 import csv
 import gzip
@@ -33,7 +32,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../../src/python")]
 from p_score import Run  # noqa: E402  pylint: disable=wrong-import-position
 TILETUNE = os.path.abspath(os.environ.get("TILETUNE", "build/release/tiletune"))
 AFTER = (25, 50, 100, 200, 400)
-SMALLEST = 100  # candidates of a space that is worth a search
+SMALLEST = 100  # minimum number of candidates of a space
 FIRST, NEXT, SUITE_EVALUATIONS, SHARES = 10, 10, 150, (0.95, 0.97, 0.99)
 
 
@@ -42,7 +41,7 @@ def lines_of(path):
 		for line in file:
 			try:
 				yield json.loads(line)
-			except ValueError:  # torn by a kill
+			except ValueError:  # an incomplete last line
 				continue
 
 
@@ -53,7 +52,7 @@ def time_of(line):
 
 
 class Space:
-	"""A problem of a journal, of one family or (None) of all."""
+	"""A problem of a journal, with one family, or with all if it is None."""
 
 	def __init__(self, file, kernel, problem, family, times):
 		self.file, self.problem, self.family, self.times = file, problem, family, times
@@ -62,7 +61,7 @@ class Space:
 		self.name = os.path.basename(file).split(".")[0]
 
 	def search(self, folder, words, evaluations, roots):
-		"""Times of what was evaluated, in that order."""
+		"""Times of the evaluations, in their order."""
 		journal = os.path.join(folder, "journal.jsonl")
 		done = subprocess.run([TILETUNE, "tune", self.what, "-p", self.problem["text"], "--device", f"replay:{os.path.abspath(self.file)}",
 			*(["--family", self.family] if self.family else []), "--evaluations", str(evaluations), "--effort", "thorough", "--fresh", "--journal", journal,
@@ -91,7 +90,7 @@ def spaces_of(path, by_family):
 
 # ---- what is predicted ----
 def without_model(folder):
-	"""A root whose templates say nothing of time."""
+	"""A root whose templates have no time model."""
 	for where, _, names in os.walk("templates"):
 		os.makedirs(os.path.join(folder, where), exist_ok=True)
 		for name in names:
@@ -110,7 +109,7 @@ def without_model(folder):
 
 
 class Teacher:
-	"""What journals teach of all problems but one."""
+	"""Corrections learned from all problems but one."""
 
 	def __init__(self, journals):
 		from tiletune import learn  # pylint: disable=import-outside-toplevel
@@ -119,7 +118,7 @@ class Teacher:
 		self.device, self.names, self.samples = learn.read_features(journals)
 
 	def teach(self, path, families, left_out):
-		"""Writes what is learned for these families; False: no other problem has enough timings."""
+		"""Writes the corrections for these families; False if no other problem has enough timings."""
 		samples = {family: [self.learn.Sample(one.problem, [one.configuration, one.measured_us, one.predicted_us, *one.features])
 			for one in self.samples.get(family, ()) if not left_out(one.problem)] for family in families}
 		found = [self.learn.learn_family(family, self.names[family], several, judged=False)
@@ -194,7 +193,7 @@ def row(title, name, figures, evaluations):
 
 
 def others():
-	"""What Kernel Tuner's strategies reach: space -> [(strategy, shares)]."""
+	"""Results of Kernel Tuner's strategies: space -> [(strategy, shares)]."""
 	found = {}
 	with open(os.path.join(HERE, "kernel_tuner.csv"), encoding="utf-8") as file:
 		for space, strategy, *shares in csv.reader(line for line in file if not line.startswith("#")):
@@ -217,7 +216,7 @@ def draw(path, means):
 
 
 def left_out(spaces, all_figures, evaluations):
-	"""Rows: of each space what the contender reaches that is best, on average, on all other spaces."""
+	"""Rows: for each space the result of the contender that is best on average on all other spaces."""
 	rows = []
 	for i, space in enumerate(spaces):
 		def elsewhere(contender, i=i):
@@ -266,12 +265,12 @@ def run_spaces(options):
 
 # ---- suites ----
 def evaluations_to(space, times):
-	"""How many evaluations it took to each share of the best; one more than all where they did not do."""
+	"""Number of evaluations to reach each share of the best; one more than all evaluations if not reached."""
 	return [next((i + 1 for i, time in enumerate(times) if time * share <= space.best_us), len(times) + 1) for share in SHARES]
 
 
 def run_split(spaces, folder):
-	"""Sums of evaluations to the shares: by physics, with what the first ten taught."""
+	"""Sums of evaluations to reach the shares: by physics, and with corrections learned from the first ten problems."""
 	from tiletune import learn  # pylint: disable=import-outside-toplevel
 	os.environ["TILETUNE"] = TILETUNE
 	journals = []

@@ -340,8 +340,8 @@ enum status file_expect_no_link(const char *path, struct error *err)
 		       : STATUS_OK;
 }
 
-/* Opens the lock file of a folder for writing, which is allowed to those who may write to the
- * folder: nobody else can hold the lock. Returns -1 if another user made the file unusable. */
+/* Opens the lock file of a folder for writing. Only users who may write to the folder may write to
+ * it, so only they can hold the lock. Returns -1 if another user made the file unusable. */
 static int open_lock_file(const char *path, const char *folder)
 {
 	struct stat info;

@@ -25,13 +25,15 @@ struct advise_command {
 
 static const struct option advise_option_table[] = {
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"M=4096,N=1793,K=4096,dtype=bf16, or a range of sizes: M=N=K=1700:1900:1"),
-	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
+		"problem to improve: M=4096,N=1793,K=4096,dtype=bf16, or a range of sizes: "
+		"M=N=K=1700:1900:1"),
+	OPTION("family", 'f', STRINGS, families, "NAME", "use only this family; may be repeated"),
 	OPTION("config", 'c', STRING, config, "CONFIG",
 		"configuration for a range: BM=256,BN=128,...; the model fills in the rest"),
-	OPTION("budget", 'b', BUDGET, budget_s, "TIME", "time limit per problem, on a GPU"),
+	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
+		"time limit per problem on a GPU, e.g. 10s"),
 	OPTION("output", 'o', STRING, output, "FILE",
-		"write a tuned file of all problems, which `tiletune report` draws"),
+		"write a tuned file with all problems, which `tiletune report` can show"),
 	DEVICE_OPTIONS,
 	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
@@ -305,17 +307,18 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_advise = {
 	.name = "advise",
-	.summary = "Tell which sizes near the requested ones are better, how much, why and at what "
+	.summary = "Find faster sizes near the requested ones, with the reason, the gain and the "
 		   "cost",
 	.arguments = "OPERATION -p PROBLEM|RANGE",
 	.description =
-		"Looks at sizes rounded up and down and at rows further apart: what alignment,\n"
-		"tile waste and waves do there. The asked problem and the best of them are tuned;\n"
-		"without a GPU times are predicted, and the answer says so.\n"
+		"Examines sizes rounded up and down and larger pitches, with their effect on\n"
+		"alignment, tile waste and waves. Tunes the requested problem and the best of\n"
+		"these. Without a GPU, times are predicted, and the answer is marked so.\n"
 		"\n"
-		"For a range of sizes one configuration (the best predicted in its middle, or\n"
-		"--config) runs over all of them: the answer shows where the number of waves of\n"
-		"tiles changes. Keys that a range leaves out have the operation's example values.",
+		"For a range of sizes, one configuration (--config, or the one with the best\n"
+		"prediction in the middle) runs over all of them, and the answer shows where the\n"
+		"number of waves changes. Keys that a range omits have the operation's example\n"
+		"values.",
 	.examples = "  tiletune advise gemm -p M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn\n"
 		    "  tiletune advise gemm -p M=N=K=1700:1900:1,dtype=fp16 --family mma --config "
 		    "BM=256,BN=128 --device model:a100-sxm4 -o range.json",

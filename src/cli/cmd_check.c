@@ -32,23 +32,24 @@ static const struct option check_option_table[] = {
 	OPTION("only", 0, STRINGS, only, "OPERATION",
 		"check only entries of OPERATION; may be repeated"),
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"check only the entries of these problems"),
+		"check only the entries of these problems; may be repeated"),
 	OPTION("threshold", 't', STRING, threshold, "RATIO",
-		"smallest slowdown to detect; default 5%"),
+		"smallest slowdown that counts as a regression (default 5%)"),
 	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
 		"time for all measurements (default 0.3 s per entry, less where the result is "
 		"clear)"),
 	CHOICE("allow", 0, WORD, allow, "WHAT,...",
-		"differences from the baseline to tolerate; default uuid,driver,nvrtc,kernel",
+		"differences from the baseline to tolerate (default uuid,driver,nvrtc,kernel)",
 		part_choice),
 	CHOICE("l2", 0, STRING, l2, "STATE", "L2 cache state before each timed run (default cold)",
 		common_l2_choice),
 	OPTION("bits", 0, FLAG, bits, NULL,
-		"report different bits as a regression for every entry"),
-	OPTION("junit", 0, STRING, junit, "FILE", "write JUnit XML"),
-	OPTION("markdown", 0, STRING, markdown, "FILE", "write Markdown, as for a job's summary"),
+		"report an output that is not bitwise equal as a regression, for every entry"),
+	OPTION("junit", 0, STRING, junit, "FILE", "write the results as JUnit XML"),
+	OPTION("markdown", 0, STRING, markdown, "FILE",
+		"write the results as Markdown, e.g. for a job's summary"),
 	OPTION("update", 0, FLAG, update, NULL,
-		"if the check passes, write today's kernels and times into the baseline"),
+		"if the check passes, write the current kernels and times into the baseline"),
 	OPTION("keep-cubins", 0, FLAG, keep_cubins, NULL,
 		"if the check passes, store the binaries in BASELINE.cubins: later checks time "
 		"old and new in turn"),
@@ -315,16 +316,16 @@ const struct command command_check = {
 	.summary = "Detect regressions: compile and time the winners of a tuned file again",
 	.arguments = "BASELINE.json [OPERATION|FILE.json -p PROBLEM]",
 	.description =
-		"Compiles every winner of the baseline again. On a GPU it is verified and timed,\n"
-		"interleaved with an anchor kernel, which tells a slower clock from a slower\n"
-		"kernel, and with the baseline's own binary where --keep-cubins stored it. The\n"
-		"ratio of the times has an interval of 99%, widened by what differs between\n"
-		"runs: 0.5% against the stored binary, 2% against the tuning. Slower: the\n"
-		"interval is above 1 and reaches --threshold.\n"
-		"With --device model:NAME nothing is timed: new spills, fewer blocks per SM or\n"
-		"shared memory that no longer fits are the regression. Exit code: 0 passed, 3\n"
-		"slower or other bits, 4 unclear or not comparable, 1 wrong result or no longer\n"
-		"compiles, 5 no device; 1 outranks 3, 3 outranks 4.",
+		"Compiles every winner of the baseline again. On a GPU each is verified and\n"
+		"timed, interleaved with an anchor kernel, which distinguishes a slower clock\n"
+		"from a slower kernel, and with the baseline's own binary if --keep-cubins has\n"
+		"stored it. The ratio of the times has a 99% interval, which is widened by the\n"
+		"variation between runs: 0.5% with the stored binary, 2% without it. A kernel is\n"
+		"slower if the interval is above 1 and reaches --threshold.\n"
+		"With --device model:NAME nothing is timed. New spills, fewer blocks per SM, or\n"
+		"shared memory that no longer fits count as a regression. Exit codes: 0 passed,\n"
+		"3 slower or not bitwise equal, 4 unclear or not comparable, 1 wrong result or\n"
+		"no longer compiles, 5 no device; 1 outranks 3, 3 outranks 4.",
 	.examples = "  tiletune check tuned.json --junit junit.xml --markdown summary.md\n"
 		    "  tiletune check tuned.json --device model:h200-sxm",
 	.options = check_option_table,

@@ -229,7 +229,7 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_devices = {
 	.name = "devices",
-	.summary = "List GPUs, device sheets, the compiler that is found and the cache of kernels",
+	.summary = "List GPUs, device sheets, the compiler and the cache of compiled kernels",
 	.arguments = "",
 	.options = devices_option_table,
 	.options_size = sizeof(struct devices_options),

@@ -26,11 +26,14 @@ struct explain_options {
 
 static const struct option explain_option_table[] = {
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key"),
-	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
+		"problem to explain: M=4096,N=4096,K=4096,dtype=bf16; a key may have a list or "
+		"range"),
+	OPTION("family", 'f', STRINGS, families, "NAME",
+		"explain only this family; may be repeated"),
 	OPTION("config", 'c', STRING, config, "CONFIG",
 		"explain this configuration: BM=128,...; the model fills in the rest"),
-	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
+	OPTION("where", 'w', STRING, where, "EXPR",
+		"consider only configurations for which this expression holds"),
 	DEVICE_OPTIONS,
 	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
@@ -211,12 +214,12 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_explain = {
 	.name = "explain",
-	.summary = "Tell why a configuration is fast or slow: tiles, waves, occupancy, bound",
+	.summary = "Explain why a configuration is fast or slow: tiles, waves, occupancy, limit",
 	.arguments = "OPERATION -p PROBLEM [--family F] [--config BM=128,...]",
 	.description =
-		"Scores one configuration per family by the model, with the registers and shared\n"
-		"memory of the compiled kernel where a compiler is found. Without --config it is\n"
-		"the one with the best predicted time.",
+		"Scores one configuration per family with the model. If a compiler is installed,\n"
+		"registers and shared memory are those of the compiled kernel. Without --config\n"
+		"the configuration with the best predicted time is explained.",
 	.examples = "  tiletune explain gemm -p M=1793,N=1793,K=1793,dtype=fp16 --family mma "
 		    "--config BM=256,BN=128 --device model:a100-sxm4",
 	.options = explain_option_table,

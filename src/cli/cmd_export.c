@@ -36,22 +36,25 @@ static const struct option export_option_table[] = {
 	OPTION("output", 'o', STRING, output, "FILE",
 		"output file (default standard output); kernels also get FILE.json"),
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"select entries of OPERATION; lists and ranges per key, or some keys alone "
-		"(dtype=bf16); a bundle also gets untuned problems, with the configuration "
-		"`lookup` predicts"),
+		"entries of OPERATION to export; a key may have a list or range, or be missing "
+		"(dtype=bf16); a bundle may also contain untuned problems, with the "
+		"configuration that `lookup` predicts"),
 	OPTION("arch", 0, STRINGS, arches, "ARCH",
-		"compile a bundle also for sm_80, or as PTX for compute_80 and later"),
+		"compile a bundle for this architecture, too: sm_80, or PTX for compute_80 and "
+		"later"),
 	OPTION("leaves", 0, COUNT, leaves, "N", "maximum number of leaves of a rule (default 32)"),
 	CHOICE("objective", 0, STRING, objective, "WHAT",
-		"export entries that were tuned for this objective (default time)",
+		"export the entries tuned for this objective (default time)",
 		common_objective_choice),
 	OPTION("device", 'd', STRING, device, "DEVICE",
 		"compile for this device: cuda:N, model:NAME (default: the file's own)"),
-	OPTION("nvrtc", 0, STRING, nvrtc, "FILE", "the NVRTC library to use"),
-	OPTION("cache-dir", 0, STRING, cache, "DIR", "folder of compiled kernels"),
+	OPTION("nvrtc", 0, STRING, nvrtc, "FILE",
+		"NVRTC library to use (default: searched, see `tiletune devices`)"),
+	OPTION("cache-dir", 0, STRING, cache, "DIR",
+		"folder of compiled kernels (default ~/.cache/tiletune)"),
 	LEARNED_OPTION(no_learned),
 	OPTION("path", 0, PLACES, paths, "DIR",
-		"look for templates/ and configs/ here first; an own kernel's file"),
+		"folder with templates/ and configs/ to search first, or an own kernel's file"),
 	{0},
 };
 
@@ -442,13 +445,12 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_export = {
 	.name = "export",
-	.summary = "Write a tuned file for other builds and tools, or its kernels",
+	.summary = "Convert a tuned file for other builds and tools, or export its kernels",
 	.arguments = "TUNED.json [OPERATION -p PROBLEM] --format FORMAT",
 	.description =
-		"cubin, ptx and source write the kernel of one entry, and NAME.json with what is\n"
-		"needed to launch it. features reads a journal, all others a tuned file. "
-		"README.md\n"
-		"shows how jq turns a tuned file into CSV.",
+		"cubin, ptx and source write the kernel of one entry, and NAME.json with its\n"
+		"launch data. features reads a journal, all other formats a tuned file. README.md\n"
+		"shows how to convert a tuned file to CSV with jq.",
 	.examples = "  tiletune export tuned.json --format c-header -o tuned.h\n"
 		    "  tiletune export tuned.json gemm -p M=4096,N=4096,K=4096,dtype=bf16 "
 		    "--format cubin -o gemm.cubin",

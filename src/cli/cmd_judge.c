@@ -20,16 +20,17 @@ struct judge_command {
 #define AT(member) offsetof(struct judge_command, member)
 
 static const struct option judge_option_table[] = {
-	OPTION("problem", 'p', STRINGS, problems, "PROBLEM", "n=1000000; exactly one"),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
+		"problem to run, e.g. n=1000000; exactly one"),
 	OPTION("task", 0, STRING, task, "TASK",
-		"an operation or another kernel's JSON, which defines tensors, reference and "
-		"tolerances; default the baseline's JSON"),
+		"operation or another kernel's JSON that defines tensors, reference and "
+		"tolerances (default the baseline's JSON)"),
 	OPTION("baseline", 0, STRING, baseline, "FILE",
-		"the JSON of a kernel that must not be faster; it is timed in turn"),
+		"JSON of a kernel that must not be faster; both are timed in turn"),
 	OPTION("config", 'c', STRING, config, "CONFIG",
 		"judge this configuration: BM=128,...; other parameters get their defaults"),
 	OPTION("threshold", 't', STRING, threshold, "RATIO",
-		"smallest slowdown to detect; default 2%"),
+		"smallest slowdown that counts as slower (default 2%)"),
 	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
 		"time for the measurement (default 2 s, less where the result is clear)"),
 	CHOICE("l2", 0, STRING, l2, "STATE", "L2 cache state before each timed run (default cold)",
@@ -130,15 +131,15 @@ static enum status run(void *options, const struct string_list *positional, stru
 
 const struct command command_judge = {
 	.name = "judge",
-	.summary = "Judge one kernel: right or wrong, its time, slower than a baseline or not",
+	.summary = "Judge one kernel: its correctness, its time, and a comparison with a baseline",
 	.arguments = "KERNEL.json -p PROBLEM [--task TASK] [--baseline OTHER.json]",
 	.description =
-		"Compiles a kernel, verifies it on known and on fresh inputs, and times it, in\n"
-		"turn with the baseline. Inputs, reference and tolerances are the task's: those\n"
-		"in the kernel's own file do not count. A kernel that skips work, that is only\n"
-		"right or fast on known data, or that is faster than the hardware allows is\n"
-		"found out. Exit code: 0 right, 1 wrong or too fast, 3 slower than the baseline,\n"
-		"4 undecided (noise, other bits in each run), 2 bad input, 5 no device.",
+		"Compiles a kernel, verifies it on known and on fresh inputs, and times it in\n"
+		"turn with the baseline. Inputs, reference and tolerances come from the task, not\n"
+		"from the kernel's own file. Detects kernels that skip work, that are correct or\n"
+		"fast only on known data, or that are faster than the hardware allows. Exit\n"
+		"codes: 0 right, 1 wrong or too fast, 3 slower than the baseline, 4 undecided\n"
+		"(noise, or results that vary between runs), 2 bad input, 5 no device.",
 	.examples = "  tiletune judge mine.json --task gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"
 		    "  tiletune judge new.json --baseline old.json -p n=1000000 --json",
 	.options = judge_option_table,

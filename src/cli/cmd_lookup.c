@@ -22,19 +22,21 @@ struct lookup_options {
 
 static const struct option lookup_option_table[] = {
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"M=4000,N=4096,K=4096,dtype=bf16; lists and ranges per key"),
+		"problem to look up: M=4000,N=4096,K=4096,dtype=bf16; a key may have a list or "
+		"range"),
 	OPTION("device", 'd', STRING, device, "DEVICE",
 		"answer for this device: cuda:N, model:NAME (default: the file's own)"),
 	OPTION("any-device", 0, FLAG, any_device, NULL,
 		"accept a file that was tuned on another GPU model"),
 	CHOICE("objective", 0, STRING, objective, "WHAT",
-		"answer from entries that were tuned for this objective (default time)",
+		"answer from entries tuned for this objective (default time)",
 		common_objective_choice),
-	OPTION("bits", 0, FLAG, bits, NULL, "stay in the class of `tune --bits invariant=KEY`"),
+	OPTION("bits", 0, FLAG, bits, NULL,
+		"answer only with bitwise equal configurations, see `tune --bits invariant=KEY`"),
 	OPTION("assume", 0, FLAG, assume, NULL,
-		"like --bits, but also accept configurations that were not measured"),
+		"like --bits, but also accept configurations that were not timed"),
 	OPTION("quick", 0, FLAG, quick, NULL,
-		"skip scoring the whole space; give the loss against the default only"),
+		"do not score the whole space; print only the expected loss against the default"),
 	LEARNED_OPTION(no_learned),
 	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
@@ -183,15 +185,15 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_lookup = {
 	.name = "lookup",
-	.summary = "Find the best configuration of a tuned file for a problem, tuned or not",
+	.summary = "Find the best configuration in a tuned file for a problem, even an untuned one",
 	.arguments = "TUNED.json OPERATION -p PROBLEM...",
 	.description =
-		"Exact: the file has the problem. Nearest by model: of all configurations in the\n"
-		"file that are legal for the problem, the one that the model predicts best,\n"
-		"never one that is predicted slower than its family's default; with the expected\n"
-		"loss against the model's best of all. The model is corrected by what timings\n"
-		"on the GPU taught (configs/learned). Refused (exit code 1): no configuration "
-		"fits.",
+		"If the file has the problem, the answer is its entry (exact). Otherwise it is\n"
+		"the configuration of the file with the best predicted time among those that are\n"
+		"legal for the problem, with the expected loss against the best of the whole\n"
+		"space. A configuration that is predicted slower than its family's default is\n"
+		"never chosen. Predictions use the learned corrections (configs/learned). If no\n"
+		"configuration fits, the exit code is 1.",
 	.examples = "  tiletune lookup tuned.json gemm -p M=4000,N=4096,K=4096,dtype=bf16 --json",
 	.options = lookup_option_table,
 	.options_size = sizeof(struct lookup_options),

@@ -20,7 +20,7 @@ struct merge_options {
 
 static const struct option merge_option_table[] = {
 	OPTION("output", 'o', STRING, output, "FILE",
-		"the merged file; may be one of those that are read"),
+		"merged file to write; may be one of the input files"),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -74,13 +74,13 @@ const struct command command_merge = {
 	.arguments = "TUNED.json... -o FILE",
 	.description =
 		"Files of different GPU models are refused (exit 2), and nothing is written.\n"
-		"Where two files have an entry of one problem:\n"
-		"  - a measured one stays, a predicted one goes;\n"
-		"  - of two measured or two predicted ones that of the later run that was not\n"
-		"    stopped stays;\n"
-		"  - families that only the other one tuned are added, and the fastest of all\n"
+		"If two files have an entry for one problem:\n"
+		"  - a measured entry replaces a predicted one;\n"
+		"  - of two measured or two predicted entries, that of the later complete run\n"
+		"    remains;\n"
+		"  - families that only the other entry has are added, and the fastest of all\n"
 		"    wins if it is ahead by more than 1%.\n"
-		"Runs of all files are kept, so that every entry says where it was measured.",
+		"The output has the runs of all files, so that every entry names its run.",
 	.examples = "  tiletune merge shard-*.json -o tuned.json",
 	.options = merge_option_table,
 	.options_size = sizeof(struct merge_options),

@@ -161,20 +161,16 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_new = {
 	.name = "new",
-	.summary = "Begin the JSON of a kernel of your own, from its source",
+	.summary = "Draft the JSON of your own kernel from its source",
 	.arguments = "KERNEL.cu [-o FILE.json]",
 	.description =
-		"Reads names, types and arguments from the source; parameters from the macros, "
-		"integers and\n"
-		"template parameters that the kernel uses; the grid, the block, shared memory and "
-		"values of\n"
-		"arguments from a launch in the file; shapes and roles of tensors from the "
-		"kernel's "
-		"indices.\n"
-		"Check the shapes and roles, because they are guesses. \"?\" marks what the source "
-		"does not\n"
-		"say: `validate` and `tune` refuse the mark. templates/README.md describes the "
-		"members.",
+		"Reads names, types and arguments from the source. Parameters come from the "
+		"macros,\n"
+		"integers and template parameters that the kernel uses. Grid, block, shared memory\n"
+		"and values of arguments come from a launch in the file; shapes and roles of tensors\n"
+		"from the kernel's indices. Check the shapes and roles, because they are guesses.\n"
+		"Replace each \"?\" by a value, because `validate` and `tune` refuse it.\n"
+		"templates/README.md describes the members.",
 	.examples = "  tiletune new vector_add.cu -o vector_add.json\n"
 		    "  tiletune new kernels.cu --entry transpose -o transpose.json",
 	.options = new_option_table,

@@ -23,7 +23,7 @@ static const struct option report_option_table[] = {
 	OPTION("output", 'o', STRING, output, "FILE",
 		"write one HTML file; without it a table goes to stdout"),
 	OPTION("path", 0, PLACES, paths, "DIR",
-		"look for templates/ and configs/ here first; an own kernel's file"),
+		"folder with templates/ and configs/ to search first, or an own kernel's file"),
 	VERBOSE_OPTION(verbose),
 	{0},
 };
@@ -176,13 +176,13 @@ const struct command command_report = {
 	.summary = "Show tuned files and journals as one HTML page, or as a table",
 	.arguments = "TUNED.json|JOURNAL... [-o report.html]",
 	.description =
-		"All problems below the card's limit, a table of winners, and for each problem\n"
-		"why it won: tile shapes, waves, roofline, predicted and measured, search\n"
-		"progress, all candidates. The page is one file, asks the network for nothing\n"
-		"and needs a browser with scripts; without them it has the table of winners.\n"
-		"Each figure can be saved as SVG. The journal of a tuned file\n"
-		"(X.journal.jsonl[.gz] next to X.json) is read with it; the page compares\n"
-		"several files.",
+		"The page shows all problems with the GPU's limit, a table of winners, and for "
+		"each\n"
+		"problem why its winner won: tile shapes, waves, roofline, predicted and measured\n"
+		"times, search progress, and all candidates. With several files it compares them.\n"
+		"It is one file and makes no network requests. Without JavaScript only the table\n"
+		"of winners is visible. Each figure can be saved as SVG. The journal of a tuned\n"
+		"file (X.journal.jsonl[.gz] next to X.json) is read automatically.",
 	.examples = "  tiletune report tuned.json -o report.html\n"
 		    "  tiletune report monday.json tuesday.json -o both.html",
 	.options = report_option_table,

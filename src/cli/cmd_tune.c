@@ -45,7 +45,7 @@ static const char *strategy_choice(size_t index, const char **summary)
 static const char *shared_choice(size_t index, const char **summary)
 {
 	static const char *const summaries[] = {
-		"best geometric mean of the times", "smallest largest loss"};
+		"best geometric mean of the times", "smallest maximum loss"};
 
 	if (!shared_goal_names[index])
 		return NULL;
@@ -55,23 +55,25 @@ static const char *shared_choice(size_t index, const char **summary)
 
 static const struct option tune_option_table[] = {
 	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"M=4096,N=4096,K=4096,dtype=bf16; lists and ranges per key"),
-	OPTION("suite", 's', STRING, suite, "FILE", "a list of problems (configs/suites)"),
+		"problem to tune: M=4096,N=4096,K=4096,dtype=bf16; a key may have a list or range"),
+	OPTION("suite", 's', STRING, suite, "FILE",
+		"name or file of a list of problems (configs/suites)"),
 	OPTION("known", 0, STRINGS, known, "FILE",
-		"a tuned file: its problems are not tuned again; may be repeated"),
+		"tuned file whose problems are skipped; may be repeated"),
 	OPTION("learned", 0, STRING, device.learned.file, "FILE",
-		"predict with what `python3 -m tiletune.learn` wrote, not with what is shipped"),
+		"corrections of predictions from `python3 -m tiletune.learn`, in place of the "
+		"shipped ones"),
 	OPTION("shard", 0, STRING, shard, "I/N",
-		"the I-th of N parts of the problems, for as many processes; I/N,J/M: a part "
-		"of that part"),
-	OPTION("family", 'f', STRINGS, families, "NAME", "only this family; may be repeated"),
-	OPTION("where", 'w', STRING, where, "EXPR", "only configurations for which this holds"),
+		"tune only the I-th of N parts of the problems; I/N,J/M is a part of that part"),
+	OPTION("family", 'f', STRINGS, families, "NAME", "try only this family; may be repeated"),
+	OPTION("where", 'w', STRING, where, "EXPR",
+		"try only configurations for which this expression holds"),
 	OPTION("config", 'c', STRING, config, "CONFIG",
-		"only configurations with these values: BM=128,BN=256,..."),
+		"try only configurations with these values: BM=128,BN=256,..."),
 	CHOICE("effort", 'e', STRING, effort, "EFFORT",
-		"how many candidates are tried (default quick)", effort_choice),
+		"share of the candidates to try (default quick)", effort_choice),
 	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
-		"time limit per problem, re-measurement of the best included"),
+		"time limit per problem, including the final measurement, e.g. 30s"),
 	OPTION("evaluations", 0, COUNT, evaluations, "N",
 		"maximum number of candidates per problem"),
 	CHOICE("strategy", 0, STRING, strategy, "NAME",
@@ -79,7 +81,7 @@ static const struct option tune_option_table[] = {
 	CHOICE("objective", 0, STRING, objective, "WHAT",
 		"quantity that the winner minimises (default time)", common_objective_choice),
 	CHOICE("shared", 0, MAYBE, shared, "[WHAT]",
-		"choose one configuration for all problems and print its cost for each (default "
+		"select one configuration for all problems and print its cost for each (default "
 		"mean)",
 		shared_choice),
 	OPTION("bits", 0, STRING, bits, "RULE",
@@ -88,22 +90,24 @@ static const struct option tune_option_table[] = {
 	CHOICE("l2", 0, STRING, l2, "STATE", "L2 cache state before each timed run (default cold)",
 		common_l2_choice),
 	CHOICE("load", 0, STRING, load, "LOAD",
-		"how busy the GPU is while the best candidates are timed (default burst)",
+		"load of the GPU while the best candidates are timed (default burst)",
 		common_load_choice),
 	OPTION("seed", 0, COUNT, seed, "N",
 		"seed of the search (default 1); inputs do not depend on it"),
-	OPTION("output", 'o', STRING, output, "FILE", "the tuned file; default tuned.json"),
+	OPTION("output", 'o', STRING, output, "FILE",
+		"tuned file to write or extend (default tuned.json)"),
 	OPTION("journal", 0, STRING, journal, "FILE",
 		"journal file (default X.journal.jsonl next to the tuned file)"),
 	OPTION("no-journal", 0, FLAG, no_journal, NULL,
 		"write no journal; an interrupted run cannot be resumed"),
 	OPTION("fresh", 0, FLAG, fresh, NULL, "start a new run even if one was interrupted"),
 	OPTION("dry-run", 'n', FLAG, dry_run, NULL,
-		"print the size of the space and what each constraint removes; with "
-		"--compile-only also what limits of the GPU remove of compiled kernels"),
+		"print the size of the space and the number that each constraint removes; with "
+		"--compile-only also the number that exceeds limits of the GPU"),
 	OPTION("compile-only", 0, FLAG, compile_only, NULL,
-		"fill the cache of kernels, on a machine without the GPU: --device model:NAME"),
-	OPTION("progress", 0, FLAG, progress, NULL, "show progress even if this is no terminal"),
+		"only fill the cache of compiled kernels; needs no GPU with --device model:NAME"),
+	OPTION("progress", 0, FLAG, progress, NULL,
+		"show progress even if standard error is not a terminal"),
 	DEVICE_OPTIONS,
 	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
@@ -560,16 +564,17 @@ const struct command command_tune = {
 	.summary = "Find the fastest configuration of a problem and write it to the tuned file",
 	.arguments = "OPERATION|FILE.json -p PROBLEM... | --suite FILE",
 	.description =
-		"Every family of the operation that applies competes. Candidates are scored by\n"
-		"the model, compiled at run time, compared with a reference, timed; the fastest\n"
-		"are timed again interleaved. A run that was interrupted goes on where it\n"
-		"stopped. Without a GPU, --device auto uses the embedded device model: kernels\n"
-		"are compiled for real, times are predicted and marked so.\n"
-		"--device cuda:all, or cuda:0,cuda:2: several GPUs of one model share the "
-		"problems. --shard I/N does the same over processes and machines: each writes a\n"
-		"journal of its own, and all may write one tuned file (configs/cluster).\n"
-		"FILE.json: a kernel of your own (templates/README.md). One that names a program\n"
-		"starts it, and says so (templates/programs.md).",
+		"All applicable families of the operation compete. Candidates are scored by the\n"
+		"model, compiled, compared with a reference and timed, and the fastest are timed\n"
+		"again in turn. An interrupted run is resumed. Without a GPU, --device auto uses\n"
+		"the embedded device model: kernels are really compiled, and times are predicted\n"
+		"and marked so.\n"
+		"With --device cuda:all or cuda:0,cuda:2 several GPUs of one model share the\n"
+		"problems. --shard I/N does the same for several processes and machines: each\n"
+		"writes its own journal, and all may write one tuned file (configs/cluster).\n"
+		"FILE.json describes your own kernel (templates/README.md). If it names a "
+		"program,\n"
+		"tune starts that program and prints its command (templates/programs.md).",
 	.examples =
 		"  tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"
 		"  tiletune tune gemm -p M=1,16,128,N=4096,K=4096,dtype=bf16 --effort thorough -o "

@@ -31,7 +31,7 @@ struct validate_options {
 
 static const struct option validate_option_table[] = {
 	OPTION("schema-only", 0, FLAG, schema_only, NULL,
-		"check only the form, without reading the file as tiletune does"),
+		"check only the form of the JSON, not its meaning"),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -277,10 +277,12 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_validate = {
 	.name = "validate",
-	.summary = "Check files of any of our formats with the readers that use them",
+	.summary = "Check files of any tiletune format with the readers that use them",
 	.arguments = "FILE...",
-	.description = "Tuned files, journals (plain or gzip), suites, device sheets, operations,\n"
-		       "families, own kernels (and their whole spaces), by the format named in it.",
+	.description =
+		"Reads tuned files, journals (plain or gzip), suites, device sheets, operations,\n"
+		"families and own kernels (with their whole spaces). The member \"format\" of a\n"
+		"file selects the reader.",
 	.examples = "  tiletune validate tuned.json tuned.journal.jsonl\n"
 		    "  tiletune validate templates/gemm/mma.json --json",
 	.options = validate_option_table,

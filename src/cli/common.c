@@ -333,8 +333,8 @@ const char *common_objective_choice(size_t index, const char **summary)
 const char *common_l2_choice(size_t index, const char **summary)
 {
 	static const char *const names[] = {"cold", "warm", NULL};
-	static const char *const summaries[] = {"the data of a run are never in the L2",
-		"every run uses the same data, like a kernel that follows their producer", NULL};
+	static const char *const summaries[] = {"the L2 holds no data of the run",
+		"every run uses the same data, as after the kernel that produced them", NULL};
 
 	*summary = summaries[index];
 	return names[index];

@@ -27,38 +27,39 @@ struct common_options {
 };
 #define COMMON_OPTIONS                                                                             \
 	OPTION("path", 0, PLACES, common.paths, "DIR",                                             \
-		"look for templates/ and configs/ here first; an own kernel's file"),              \
+		"folder with templates/ and configs/ to search first, or an own kernel's file"),   \
 		OPTION("json", 0, FLAG, common.json, NULL,                                         \
-			"the answer as JSON on stdout, messages on stderr")
+			"print the answer as JSON on stdout, and messages on stderr")
 
 #define VERBOSE_OPTION(member)                                                                     \
 	OPTION("verbose", 'v', FLAG, member, NULL,                                                 \
-		"name problems with all keys, and say why families do not compete")
+		"print all keys of problems, and why families do not compete")
 
 #define LEARNED_OPTION(member)                                                                     \
 	OPTION("no-learned", 0, FLAG, member, NULL,                                                \
-		"predict by physics alone, without what timings taught")
+		"predict without the learned corrections (configs/learned)")
 
 /* Options of commands that open a device. They fill in the member `device` of the command's
  * struct. */
 #define TOOLCHAIN_OPTIONS                                                                          \
 	OPTION("nvrtc", 0, STRING, device.compiler.nvrtc_path, "FILE",                             \
-		"the NVRTC library to use"),                                                       \
+		"NVRTC library to use (default: searched, see `tiletune devices`)"),               \
 		OPTION("cache-dir", 0, STRING, device.compiler.cache_folder, "DIR",                \
-			"folder of compiled kernels"),                                             \
+			"folder of compiled kernels (default ~/.cache/tiletune)"),                 \
 		OPTION("workers", 'j', COUNT, device.compiler.workers, "N",                        \
-			"number of compilers (default one per core, fewer if memory is short)")
+			"number of compiler processes (default one per core, fewer if memory is "  \
+			"short)")
 #define DEVICE_OPTIONS                                                                             \
 	OPTION("device", 'd', STRING, device.device, "DEVICE",                                     \
-		"use this device: auto, cuda:N, cuda:UUID, model:NAME, replay:FILE"),              \
+		"device to use: auto, cuda:N, cuda:UUID, model:NAME, replay:FILE (default auto)"), \
 		TOOLCHAIN_OPTIONS,                                                                 \
 		OPTION("cache-seed", 0, STRING, device.compiler.cache_seed, "DIR",                 \
-			"read a second cache that is never written"),                              \
+			"second cache of compiled kernels, which is only read"),                   \
 		OPTION("no-cache", 0, FLAG, device.no_cache, NULL,                                 \
-			"compile everything again, keep nothing"),                                 \
+			"neither read nor write the cache of compiled kernels"),                   \
 		LEARNED_OPTION(device.learned.none),                                               \
 		OPTION("wait", 0, DURATION, device.machine.wait_s, "TIME",                         \
-			"how long to wait for a GPU that another tuner holds")
+			"time to wait for a GPU that another tuner holds, e.g. 30s (default 0)")
 
 /* The folders of templates/ and configs/. They are searched for in --path, TILETUNE_PATH, the
  * binary's folder, its parents, and ../share/tiletune. Lists are NULL-terminated. */

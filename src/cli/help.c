@@ -23,18 +23,17 @@ static const struct pair exit_codes[] = {
 };
 
 static const struct pair variables[] = {
-	{"TILETUNE_PATH", "folders that hold templates/ and configs/, apart by colons; they come "
+	{"TILETUNE_PATH", "folders with templates/ and configs/, separated by colons; searched "
 			  "after --path and before the folder of the program"},
-	{"TILETUNE_NVRTC", "the NVRTC library to use where --nvrtc names none"},
-	{"TILETUNE_LEARNED", "none: nothing shipped corrects the physics, as with --no-learned"},
-	{"TILETUNE_LOCK_FOLDER", "where the locks of GPUs are"},
+	{"TILETUNE_NVRTC", "NVRTC library to use without --nvrtc"},
+	{"TILETUNE_LEARNED", "none: predict without the learned corrections, as with --no-learned"},
+	{"TILETUNE_LOCK_FOLDER", "folder with the locks of GPUs"},
 	{"TILETUNE_KERNEL_TIMEOUT",
-		"seconds after which a kernel hangs; default 10, a sanitizer needs more"},
+		"seconds after which a kernel counts as hung (default 10; a sanitizer needs more)"},
 	{"CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, CONDA_PREFIX, LD_LIBRARY_PATH",
-		"places where NVRTC is looked for; `tiletune devices` prints all"},
-	{"XDG_CACHE_HOME", "its folder tiletune is the cache; else ~/.cache/tiletune"},
-	{"TILETUNE_CACHE_SEED",
-		"the cache that --cache-seed would name: what its owner has compiled"},
+		"places to search for NVRTC; `tiletune devices` prints all"},
+	{"XDG_CACHE_HOME", "the cache is its folder tiletune (default ~/.cache/tiletune)"},
+	{"TILETUNE_CACHE_SEED", "second cache of compiled kernels, as with --cache-seed"},
 	{NULL, NULL},
 };
 
@@ -48,7 +47,8 @@ static void list_commands(struct text *text)
 		tiletune_version);
 	for (const struct command *const *command = commands; *command; command++)
 		text_appendf(text, "  %-10s %s\n", (*command)->name, (*command)->summary);
-	text_append(text, "\n`tiletune help COMMAND` tells more, `tiletune help all` everything."
+	text_append(text, "\n`tiletune help COMMAND` describes one command, `tiletune help all` "
+			  "everything."
 			  "\n\nexit codes:\n");
 	for (const struct pair *code = exit_codes; code->name; code++)
 		text_appendf(text, "  %-3s  %s\n", code->name, code->meaning);
@@ -87,7 +87,7 @@ static enum status run(void *options, const struct string_list *positional, stru
 
 const struct command command_help = {
 	.name = "help",
-	.summary = "Tell how a command is used",
+	.summary = "Describe a command",
 	.arguments = "[COMMAND|all]",
 	.description = "Without a command: all of them, and the exit codes.",
 	.examples = "  tiletune help tune",

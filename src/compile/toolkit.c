@@ -42,7 +42,7 @@ void stand_ins_add(struct stand_ins *all, const char *name, const char *text)
 }
 
 /* Each stand-in begins with a comment that lists its names, "a.h b.h ?c.h". A toolkit's file takes
- * the place of a name with a question mark. In the text, `@` stands for the name. */
+ * the place of a name with a question mark. In the text, `@` is replaced by the name. */
 struct stand_ins toolkit_stand_ins(const struct toolkit *toolkit)
 {
 	struct stand_ins all = {0};

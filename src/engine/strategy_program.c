@@ -362,7 +362,7 @@ const char *strategy_program_why(const void *state)
 }
 
 const struct strategy strategy_program = {.name = "program",
-	.summary = "a program that gets the space and each result, and names the next candidate",
+	.summary = "a program that reads the space and each result, and names the next candidate",
 	.ask = program_ask,
 	.tell = program_tell,
 	.close = program_close};

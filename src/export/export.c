@@ -35,7 +35,7 @@ const struct export_format export_format_rule_c = {
 };
 const struct export_format export_format_rule_py = {
 	.name = "rule-py",
-	.summary = "the same in Python",
+	.summary = "the same decision tree in Python",
 };
 
 const struct export_format *export_format_find(const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Expressions as members of records (record/record.h). In JSON a string is an expression. A
- * number, a boolean or a list of literals stands for itself; strings in such a list are literal.
+ * number, a boolean or a list of literals is a literal; strings in such a list are literal.
  */
 #ifndef FAMILY_EXPRESSION_JSON_H
 #define FAMILY_EXPRESSION_JSON_H

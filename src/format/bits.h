@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Digests of a candidate's outputs on probe inputs (measure/problem_data.h). Equal digests show,
- * as far as these inputs tell, that two candidates add in the same order.
+ * Digests of a candidate's outputs on probe inputs (measure/problem_data.h). Equal digests are
+ * evidence that two candidates add in the same order.
  */
 #ifndef FORMAT_BITS_H
 #define FORMAT_BITS_H

@@ -12,7 +12,7 @@
  * narrower. Times within this ratio are tied. */
 #define TUNED_TIE_RATIO 0.01
 
-/* Numbers of entries, by what the merge did with them. */
+/* Counts the decisions of a merge. */
 struct merge_summary {
 	size_t added;     /* only one file has the problem */
 	size_t equal;     /* both files have the same entry */

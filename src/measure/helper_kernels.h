@@ -39,7 +39,7 @@ bool helper_magnitudes(
 /* Encrypts or decrypts whole words of 8 bytes. */
 bool helper_cipher(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint64_t key);
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
-/* Queues a filler kernel of about 50 us. The work that is queued behind it then starts without
+/* Queues a spacer kernel of about 50 us. The work that is queued behind it then starts without
  * gaps. */
 bool helper_filler(struct gpu_session *gpu);
 bool scratch_clear(struct gpu_session *gpu);

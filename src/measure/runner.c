@@ -123,7 +123,7 @@ static bool run_filler(struct gpu_session *gpu, const void *context, size_t inde
 }
 
 /* Measures the overhead of samples. Times a single run, a graph of some runs, and a graph of twice
- * as many runs of the filler kernel, in turn. The difference between the graphs is the time of the
+ * as many runs of the spacer kernel, in turn. The difference between the graphs is the time of the
  * additional runs; the rest is the overhead of events and replays. */
 static bool extra_measure(struct gpu_session *gpu)
 {

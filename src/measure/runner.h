@@ -3,7 +3,7 @@
  * Times one candidate. A sample of a long kernel is one run between two events. A sample of a short
  * kernel is the replay of a CUDA graph of many runs, which excludes launch overhead. Runs use the
  * problem's buffer sets in turn. If they overwrite tensors in place, all sets are restored before
- * each sample batch, and the batch uses no set twice. A filler kernel runs before each batch, so
+ * each sample batch, and the batch uses no set twice. A spacer kernel runs before each batch, so
  * that the first sample does not contain the host's time for queueing. If group sizes differ
  * between sets, every sample is a mean over all sets.
  */

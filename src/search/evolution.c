@@ -31,4 +31,4 @@ static void evolution_tell(void *state, size_t candidate, double time_us)
 }
 
 STRATEGY(evolution, evolution, questions_close,
-	"a genetic algorithm: children of the fastest so far");
+	"a genetic algorithm, whose parents are the fastest candidates so far");

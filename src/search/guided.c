@@ -328,4 +328,4 @@ static void guided_tell(void *state, size_t candidate, double time_us)
 }
 
 STRATEGY(guided, guided, guided_close,
-	"the best predicted candidates, corrected by what was measured");
+	"the candidates with the best predictions, corrected by the measurements");

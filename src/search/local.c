@@ -87,4 +87,4 @@ static void local_tell(void *state, size_t candidate, double time_us)
 	}
 }
 
-STRATEGY(local, local, questions_close, "hill climbing from the model's best, with restarts");
+STRATEGY(local, local, questions_close, "hill climbing from the best prediction, with restarts");

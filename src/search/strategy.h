@@ -53,7 +53,7 @@ struct strategy {
 	void *(*open)(const struct search_view *view); /* the view outlives the state */
 	enum ask_result (*ask)(void *state, size_t *candidate);
 	/* time_us is the median, or infinite if the candidate failed. Results of candidates that
-	 * were not proposed, because an earlier run measured them, are told too; these will not
+	 * were not proposed, because an earlier run measured them, are passed too; these will not
 	 * be proposed. */
 	void (*tell)(void *state, size_t candidate, double time_us);
 	void (*close)(void *state);

@@ -43,6 +43,7 @@ static void *random_open(const struct search_view *view)
 	return questions;
 }
 
-STRATEGY(exhaustive, walk, questions_close, "every candidate, in the model's order");
-STRATEGY(model_top, walk, questions_close, "the best by prediction, as many as the budget allows");
+STRATEGY(exhaustive, walk, questions_close, "every candidate, in the order of the predictions");
+STRATEGY(model_top, walk, questions_close,
+	"the candidates with the best predictions, up to the budget");
 STRATEGY(random, walk, questions_close, "random candidates, as many as the budget allows");

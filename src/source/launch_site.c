@@ -67,7 +67,7 @@ static bool read_site(const char *c, struct site *site, struct span *parts, size
 	return *part_count >= 2;
 }
 
-/* ---- what a name stands for ---- */
+/* ---- the value of a name ---- */
 /* Whether no block that contains the place ends before the launch. */
 static bool is_visible(const struct site *site, const char *c)
 {

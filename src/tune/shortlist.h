@@ -36,7 +36,7 @@ size_t shortlisted_fastest(const struct candidates *pool, const struct evaluated
  * measurements, so it may try only one or two candidates of a family. These would not show what
  * the family can do, and the winner's lead would be overstated. ---- */
 /* Lists the model's first kernels (search/order.h) of each family that has fewer evaluations
- * than the effort's of_each_family: as many as are missing, as far as their predicted time fits
+ * than the effort's of_each_family: as many as are missing, if their predicted time fits
  * into the rest of the budget. The caller frees *candidates. Returns 0 if there is only one
  * family, or nothing is measured. */
 size_t family_quota_candidates(const struct search *search, size_t **candidates);

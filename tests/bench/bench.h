@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What benchmarks of the library share: the processor time so far, and an end where a step fails.
+ * Shared by benchmarks of the library: the processor time so far, and an exit if a step fails.
  */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-/* Of all threads of this process. */
+/* Processor time of all threads of this process. */
 static inline double cpu_seconds(void)
 {
 	struct timespec now;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What we promise of compiling: two workers on two cores do at least 1.8 times the work of one,
- * and a second run with a warm cache compiles nothing. One worker and two take turns, so that a
- * busy machine slows both alike; the median of the ratios counts. Two threads that only count show,
- * in the same turns, whether there are two cores to be had at all: where others use them, 0.9 of
- * what these threads get is asked for (1.8 of 2), and the line says so.
+ * Promises of compiling: two workers on two cores do at least 1.8 times the work of one, and a
+ * second run with a warm cache compiles nothing. Runs with one and two workers alternate, so that a
+ * busy machine slows both, and the median ratio counts. Two threads that only count measure in the
+ * same turns whether two cores are available. If they are not, 0.9 of the threads' speedup is
+ * required, and the output says so.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,7 +25,7 @@ enum {
 	ROUNDS = 5,
 };
 
-/* A small register-blocked matrix product: 100 to 300 ms each, most of it in ptxas. */
+/* A small register-blocked matrix product, which compiles in 100 to 300 ms, mostly in ptxas. */
 static const char source[] =
 	"extern \"C\" __global__ void __launch_bounds__(256) product(\n"
 	"	const float *a, const float *b, float *c, int n)\n"
@@ -94,7 +94,7 @@ static void submit(struct compiler *compiler, int rows, int columns, struct comp
 	free(options[1]);
 }
 
-/* Compiles all units; returns seconds, counts what came from the cache. */
+/* Compiles all units; returns the seconds, and counts results from the cache. */
 static double run(struct compiler *compiler, int *cached)
 {
 	double start = clock_seconds();
@@ -133,7 +133,7 @@ static void *count_up(void *context)
 	return (void *)(uintptr_t)(state == 0); /* keeps the loop from being removed */
 }
 
-/* What `threads` threads (1 or 2) get done in a quarter of a second. */
+/* Work of `threads` threads (1 or 2) in a quarter of a second. */
 static double count_with(int threads)
 {
 	struct counting counting[2];
@@ -165,7 +165,7 @@ static int bench_workers(void)
 	cpu_set_t cores;
 	int cached = 0;
 
-	/* both with all workers up and warm */
+	/* both runs with all workers started and warm */
 	run(one, &cached);
 	run(two, &cached);
 	for (int i = 0; i < ROUNDS; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `lookup` takes, of a tuned file of 1e4 entries that has the problem: processor time and
- * memory of the program; and the memory of what reads all entries. The file's entries are those of
- * a real one with other M.
+ * Cost of `lookup` for a problem of a tuned file with 1e4 entries: processor time and memory of the
+ * program, and the memory of a reader of all entries. The entries are those of a real file with
+ * other values of M.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void put_shifted(struct tuned *tuned, const struct tuned_entry *from, int
 	tuned_entry_release(&entry);
 }
 
-/* In a child: the memory of who starts a program counts as the program's, too. */
+/* Runs in a child process, because the memory of the parent counts for the program, too. */
 static void make_file(const char *path)
 {
 	struct tuned tuned;
@@ -54,7 +54,7 @@ static void make_file(const char *path)
 	_exit(EXIT_SUCCESS);
 }
 
-/* Of a child. */
+/* Usage of a child process. */
 static struct rusage run(const char *program, const char *command, const char *path)
 {
 	struct rusage usage;
@@ -91,7 +91,8 @@ int main(void)
 	double time_s = INFINITY, memory_mb, whole_mb;
 
 	make_file(path);
-	for (int turn = 0; turn < 3; turn++) { /* the best: others may use the machine, too */
+	for (int turn = 0; turn < 3;
+		turn++) { /* the best run, because other processes may use the machine */
 		usage = run(program, "lookup", path);
 		time_s = fmin(time_s, seconds(usage.ru_utime) + seconds(usage.ru_stime));
 	}

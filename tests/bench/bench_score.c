@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many candidates the score can rate in a second on one core with work already evaluated, and
- * how much processor time all candidates of a product take from their enumeration on.
+ * Number of candidates that the score rates per second on one core if their work is known, and
+ * processor time for all candidates of a product including enumeration.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "score/learned.h"
 #include "unit/score_cases.h"
 
-/* Processor time of all threads, so that other programs on the machine do not count. */
+/* Processor time of all threads, so that other programs do not count. */
 static double processor_seconds(void)
 {
 	struct timespec now;
@@ -23,7 +23,7 @@ static double processor_seconds(void)
 struct bench {
 	struct device_spec device;
 	size_t count;
-	double seconds; /* in score_compute() only */
+	double seconds; /* only in score_compute() */
 	double sum_us;
 };
 
@@ -58,7 +58,7 @@ static bool bench_works(void)
 	bool holds;
 
 	case_mma_space(4096, 4096, 4096, bench_visit, &bench);
-	case_mma_space(127, 4097, 7169, bench_visit, &bench); /* nothing aligned */
+	case_mma_space(127, 4097, 7169, bench_visit, &bench); /* unaligned sizes */
 	rate = (double)bench.count / bench.seconds;
 	holds = rate >= promised && bench.sum_us > 0;
 	printf("score: %.0f scores/s (promised: %.0f) %s\n", rate, promised,

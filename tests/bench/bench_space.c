@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What we promise of expressions and spaces: evaluations a second on one core, and time and memory
- * to enumerate the space of templates/gemm/mma.json as it is. Times are the process's own (CPU).
+ * Promises for expressions and spaces: evaluations per second on one core, and time and memory for
+ * enumerating the space of templates/gemm/mma.json. Times are the process's CPU time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static double evaluations_per_s(const char *text)
 }
 
 /* ---- the space of a family ---- */
-/* The context stays open: the space's constants are its. */
+/* The context stays open, because it owns the constants of the space. */
 static struct space *family_space(struct context *context, const char *name, const char *text)
 {
 	const char *const roots[] = {".", NULL};
@@ -92,7 +92,7 @@ static bool count_visit(const choice *configuration, void *context)
 	return true;
 }
 
-/* Seconds to enumerate it, calling visit or only counting; checks that the counts add up. */
+/* Seconds to enumerate the space, calling visit or only counting; checks that the counts add up. */
 static double enumerate(struct space *space, space_visit *visit, double *legal)
 {
 	struct error err = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What src/launch promises of speed, on a GPU: a launch through the header beside cuLaunchKernelEx
- * itself with the same arguments, and the time that a bundle takes to open.
+ * Promises of src/launch about speed on a GPU: a launch through the header compared with
+ * cuLaunchKernelEx with the same arguments, and the time for opening a bundle.
  *
  *	launch_overhead BUNDLE [OPERATION PROBLEM]	without a problem no GPU is needed
  */
@@ -11,7 +11,7 @@
 
 enum {
 	ROUNDS = 100,
-	BATCH = 100, /* launches in a row: fewer than the driver queues before it waits */
+	BATCH = 100, /* launches in a row, fewer than the driver queues before it blocks */
 	BUFFERS_MAX = 16,
 };
 
@@ -51,7 +51,7 @@ static void expect(int failed, const struct ttl_error *err)
 	}
 }
 
-/* What a program would do that knew this one kernel. */
+/* The launch of a program written for this kernel only. */
 static int launch_directly(const struct ttl_run *run)
 {
 	return cuLaunchKernelEx(run->configs, run->kernel->functions[0], run->params, NULL) !=
@@ -70,7 +70,7 @@ static double time_batch(struct ttl_run *run, CUstream stream, int directly, str
 	return taken / BATCH;
 }
 
-/* Both ways in turns; the difference is that of a round. */
+/* Both ways alternate; the difference is taken in each round. */
 static int time_launches(struct ttl_run *run, CUstream stream, struct ttl_error *err)
 {
 	double ours[ROUNDS], theirs[ROUNDS], more[ROUNDS];

@@ -1,18 +1,18 @@
 #!/bin/sh
-# What we promise of speed, measured: one line per promise, exit code 1 if one is missed.
+# Measures the promises about speed: one line per promise, exit code 1 if one is missed.
 #
 #	tests/bench/run.sh OUT BUILD [NAME...]
 #
-# OUT: where the programs are (build/release: OUT/tests, OUT/gpu; a dist folder has them in BUILD/gpu).
-# NAMEs: the benchmarks that need no GPU; default: all that are there. With a GPU the kernels follow,
-# and the tables of results/ are measured again: results/*/tuned.json and fp16_kn.json of this GPU
-# model against cuBLASLt (or, where there are none, a fresh tuning of suites of configs/suites),
-# what gemm/mma reaches by itself (mma.json), and fused products against two calls (tuned afresh; 5 minutes);
-# and where python3 has torch, attention and decoding against PyTorch. The other tuned files there are no
-# promises about winners: sub-spaces, remedies that were tried.
+# OUT: the folder of the programs (build/release: OUT/tests, OUT/gpu; a dist folder has them in BUILD/gpu).
+# NAMEs: the benchmarks without a GPU; default: all that exist. On a GPU the kernels follow, and the tables of
+# results/ are measured again: results/*/tuned.json and fp16_kn.json of this GPU model against cuBLASLt (or,
+# without these files, a fresh tuning of suites of configs/suites), gemm/mma by itself (mma.json), fused
+# products against two calls (tuned afresh; 5 minutes), and if python3 has torch, attention and decoding
+# against PyTorch. The other tuned files of results/ promise nothing about winners: they restrict spaces or
+# are experiments.
 #
-# From the environment: BENCH_SUITES ("bf16_aligned bf16_misaligned fp8 fp32": what is tuned afresh),
-# BENCH_FRESH=1 (tune afresh although there are results), BENCH_EFFORT (quick).
+# From the environment: BENCH_SUITES ("bf16_aligned bf16_misaligned fp8 fp32", the suites to tune),
+# BENCH_FRESH=1 (tune even if results exist), BENCH_EFFORT (quick).
 set -u
 out=$1 build=$2
 shift 2
@@ -59,7 +59,7 @@ versus=$(program gemm_vs_cublaslt) || {
 	echo "gemm_vs_cublaslt: not built"
 	exit 1
 }
-# "NVIDIA H200" of this machine, and of a tuned file
+# GPU model of this machine, e.g. "NVIDIA H200", and of a tuned file
 gpu=$(sed -n 's/^  cuda:0 *\([^,]*\),.*/\1/p' "$work/devices.log")
 tuned_here() { # names of files
 	for name in "$@"; do ls results/*/"$name" 2>/dev/null; done | while read -r file; do
@@ -84,11 +84,11 @@ fi
 # shellcheck disable=SC2086
 [ -z "$portable" ] || "$versus" --path . --cache-dir "$work/cache" --family gemm/mma \
 	-o "$work/gemm_mma_vs_cublaslt.json" $portable || missed=1
-# when does fusing two products pay?
+# chains for which fusing two products pays
 "$tool" tune --suite chain_map -f fused -f fused_resident -f fused_wgmma --budget 1s --device cuda:0 --path . \
 	--cache-dir "$work/cache" -o "$work/chain_map.json" >"$work/chain_map.log" 2>&1 || tail -n 3 "$work/chain_map.log"
 "$versus" --path . --cache-dir "$work/cache" --seconds 0.15 -o "$work/chain_vs_cublaslt.json" "$work/chain_map.json" || missed=1
-# what a launch through src/launch costs, with a kernel that is shorter than launching it a hundred times
+# cost of a launch through src/launch, with a kernel that is shorter than a hundred launches of it
 launch=$(program launch_overhead) || {
 	echo "launch_overhead: not built"
 	exit 1
@@ -98,7 +98,7 @@ for file in $(tuned_here tuned.json); do
 	"$tool" export "$file" --format bundle --path . --cache-dir "$work/cache" -o "$work/tuned.bundle" &&
 		"$launch" "$work/tuned.bundle" gemm "$problem" || missed=1
 done
-# attention beside PyTorch, where there is one
+# attention compared with PyTorch, if it is installed
 library=$(program libtiletune_launch.so) && python3 -c 'import torch' 2>/dev/null || {
 	echo "no PyTorch here: attention is not measured"
 	exit $missed

@@ -1,5 +1,5 @@
-"""README's line for CI on the committed H200 baseline ends with 0: winners still compile, without new spills or fewer blocks per
-SM; the reports of the check are well-formed. Of each family two winners for each dtype, with TEST_SIZE=full all.
+"""README's line for CI on the committed H200 baseline exits with 0: winners still compile, without new spills or fewer blocks per SM,
+and the reports of the check are well-formed. Tests two winners of each family for each dtype; with TEST_SIZE=full all.
 
 	baseline.py OUT"""
 import collections

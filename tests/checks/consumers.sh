@@ -1,5 +1,5 @@
 #!/bin/sh
-# Other builds use what export writes: four of them, each built for real, and all of one opinion.
+# Builds with the output of export in four ways, each for real, which must agree.
 set -u
 out=$1
 root=$(pwd)
@@ -18,7 +18,7 @@ fail() { echo "consumers: $*"; exit 1; }
 	>"$work/talk" 2>&1 || { cat "$work/talk"; fail "tune"; }
 cp "$work/tuned.json" "$work/cmake/tuned.json"
 "$tiletune" export "$work/tuned.json" --format c-header -o "$work/c/tuned.h" || fail "c-header"
-# of two files, which one build includes
+# two files, which one build includes
 for part in tuned=256 other=512; do
 	for tool in make=mk cmake=cmake; do
 		"$tiletune" export "$work/tuned.json" row_softmax -p "rows=${part#*=},cols=512" --path tests/toy \
@@ -35,7 +35,7 @@ cmake -S "$work/cmake" -B "$work/cmake/build" >"$work/talk" 2>&1 || { cat "$work
 cmake --build "$work/cmake/build" >"$work/talk" 2>&1 || { cat "$work/talk"; fail "cmake --build"; }
 [ "$("$work/cmake/build/program")" = "$expected" ] || fail "cmake says $("$work/cmake/build/program"), JSON $expected"
 
-# the header prints every parameter: the ones that the others print must be among them
+# the header prints every parameter, among them those that the others print
 strict="-Wall -Wextra -Wconversion -Wshadow -Werror -pedantic -I $work/c"
 warnings="$strict -Wno-unused-parameter"
 ${CC:-gcc} -std=c99 $warnings -o "$work/c/program" "$work/c/main.c" || fail "the header as C"
@@ -48,14 +48,14 @@ for none in "row_softmax rows=257" "row_softmax cols=512" "gemm rows=256" "row_s
 	"$work/c/program" $none >"$work/talk" && fail "C found $none"
 done
 
-# the committed file of a real GPU, as everybody may use it
+# the committed file of a real GPU
 h200=results/nvidia-h200/tuned.json
 entries=$(/usr/bin/python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["entries"]))' $h200)
 problem="M=4096,N=4096,K=4096,dtype=bf16"
 "$tiletune" export $h200 --format c-header -o - | cc -x c -fsyntax-only - || fail "README's command"
 cp "$work/c/tuned.h" "$work/c/first.h"
 "$tiletune" export $h200 --format c-header -o "$work/c/tuned.h" || fail "c-header"
-# one header twice is one, another beside it is an error
+# including one header twice is allowed; another one next to it is an error
 printf '#include "first.h"\n#include "first.h"\n' >"$work/c/twice.c"
 ${CC:-gcc} -std=c99 -fsyntax-only "$work/c/twice.c" || fail "a header twice"
 printf '#include "first.h"\n#include "tuned.h"\n' >"$work/c/two.c"
@@ -88,7 +88,7 @@ message("${E_FAMILY} grid ${grid}")
 CMAKE
 made=$(cmake -P "$work/h200-script.cmake" 2>&1) || fail "the H200's module: $made"
 [ "$made" = "$family $grid" ] || fail "cmake says $made, C says $said"
-# the recipe that the module prints, as it stands there
+# the recipe that the module prints, unchanged
 nvcc=$(command -v nvcc || ls "${CUDA_INCLUDE:-/usr/local/cuda/include}"/../bin/nvcc 2>/dev/null)
 if [ -n "$nvcc" ]; then
 	mkdir -p "$work/recipe"
@@ -104,7 +104,7 @@ if [ -n "$nvcc" ]; then
 else
 	echo "not tried: nvcc is not here"
 fi
-# what services that track benchmarks take
+# formats of services that track benchmarks
 if command -v jq >"$work/talk"; then
 	sed 's/"timing":/"objective": "energy", &/' $h200 >"$work/energy.json"
 	for file in $h200 "$work/tuned.json" "$work/energy.json"; do
@@ -117,7 +117,7 @@ else
 	echo "skipped: jq is not here: configs/ci/*.jq are not tried"
 fi
 
-# the kernel on its own: its source needs nothing else, and makes the same binary
+# the kernel by itself: its source needs no other file, and makes the same binary
 library=$("$tiletune" devices --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["compiler"]["path"])')
 for kind in source cubin; do
 	"$tiletune" export $h200 gemm -p "$problem" --format $kind -o "$work/$kind" --cache-dir "$work/cache" \

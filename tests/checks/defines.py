@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Every -D of a family is a name that one of its sources reads: what only the model reads is
-`"as": "model"`, or each change of a number of the model would be another kernel. And no expression of an
-operation or a family is longer than a line: parts of one have names.
+"""Every -D of a family is a name that one of its sources reads. A parameter that only the model reads has `"as": "model"`, because
+otherwise each change of the model would make another kernel. No expression of an operation or a family is longer than 200 characters:
+its parts have names.
 
-	defines.py OUT [FOLDER...]	folders with templates; if left out, those that are shipped and the toy's"""
+	defines.py OUT [FOLDER...]	folders with templates; default: the shipped ones and the toy's"""
 import glob
 import json
 import os
@@ -14,12 +14,12 @@ sys.path.insert(0, "tests/tools")
 import family_file
 
 EXPRESSION_MAX = 200
-WORDS = ("why", "help", "summary", "source", "examples")  # for people
+WORDS = ("why", "help", "summary", "source", "examples")  # members for people
 FOLDERS = sys.argv[2:] or [".", "tests/toy"]
 
 
 def source_of(name, folders, seen):
-	"""The file without comments, and all that it includes."""
+	"""The file without comments, and all files that it includes."""
 	for folder in folders:
 		path = os.path.normpath(os.path.join(folder, name))
 		if os.path.exists(path):
@@ -36,7 +36,7 @@ def source_of(name, folders, seen):
 
 
 def defines_of(family):
-	"""Names of -Ds, each with whether its value can be a string."""
+	"""Names of -D options, each with whether its value can be a string."""
 	entries = " ".join(launch.get("entry", "") for launch in family["launches"])
 	for kind in ("parameters", "constants"):
 		for name, member in family.get(kind, {}).items():
@@ -57,7 +57,7 @@ def unread(path, templates):
 	sources = {family.get("source"), *(launch.get("source") for launch in family["launches"])} - {None}
 	seen = set()
 	text = "".join(source_of(name, [folder, templates, "templates"], seen) for name in sorted(sources))
-	# BM, or, of a value that is a string, BM_value
+	# BM, or BM_value for a value that is a string
 	return [name for name in defines_of(family) if not re.search(rf"\b{name}(_\w+)?\b", text)]
 
 

@@ -1,18 +1,18 @@
 #!/usr/bin/python3
-"""Broken input is refused with its place: every row of tests/errors/*.txt.
+"""Readers refuse broken input and name the place: every row of tests/errors/*.txt.
 
 	tests/checks/errors.py OUT		OUT: the folder with the binary
 
-A line without " | " says what the rows below it are about:
+A line without " | " names the subject of the rows below it:
 
-	PATH			a good file, of which each row damages a copy; `validate` reads them all
-	PATH by ARGUMENTS	the same, read by another command: FILE is the copy, FOLDER the one above its templates or configs
-	$ ARGUMENTS		a command line, to which each row adds some; it writes nothing. ROOT is the checkout
+	PATH			a good file, of which each row damages a copy; `validate` reads all of them
+	PATH by ARGUMENTS	the same, read by another command: FILE is the copy, FOLDER the parent of its templates or configs
+	$ ARGUMENTS		a command line, to which each row adds arguments; it must not write. ROOT is the checkout
 
-A row of a file is `old text | new text | message | hint`: the first old text becomes the new one, * is the whole file. A row of
-a command line is `arguments | message | hint`. Message and hint are how they begin, the message after the copy's name; a row without
-a hint expects none; "..." is the last argument, and a message that begins with ... may begin with more. \\n is a newline. The checksums of a journal's lines are made again, unless the row changes one.
-"""
+A row for a file is `old text | new text | message | hint`: the first occurrence of the old text is replaced; * is the whole file. A
+row for a command line is `arguments | message | hint`. Message and hint are compared as prefixes, the message after the copy's name.
+A row without a hint expects none. "..." stands for the last argument, and a message that begins with ... may occur later in the line.
+\\n is a newline. The checksums of a journal's lines are updated, unless the row changes one."""
 import collections
 import concurrent.futures
 import glob
@@ -28,7 +28,7 @@ import zlib
 
 TILETUNE = os.path.join(os.path.abspath(sys.argv[1]), "tiletune")
 PATHS = [word for folder in (".", "tests/data/kernel", "tests/data/replay", "tests/toy") for word in ("--path", os.path.abspath(folder))]
-Row = collections.namedtuple("Row", "place good command fields")  # place: FILE:LINE; good, command: "" for none
+Row = collections.namedtuple("Row", "place good command fields")  # place is FILE:LINE; good and command are "" if absent
 failures = []
 
 
@@ -57,7 +57,7 @@ def with_checksums(text):
 
 
 def copy(good, folder):
-	"""The file, of a kernel with what lies beside it, below the folder; its path from there."""
+	"""Copies the file (a kernel with its neighbours) below the folder; returns its path from there."""
 	parts = good.split("/")
 	first = next(i for i, part in enumerate(parts) if part in ("templates", "configs") or i == len(parts) - 2)
 	if parts[first] in ("templates", "own"):
@@ -68,7 +68,7 @@ def copy(good, folder):
 
 
 def damage(row, folder, number):
-	"""Writes the row's file into the folder `number` there; its path."""
+	"""Writes the row's file into the folder `number`; returns its path."""
 	path = f"{number}/{copy(row.good, os.path.join(folder, str(number)))}"
 	with open(row.good, encoding="utf-8") as file:
 		text = file.read()
@@ -93,7 +93,7 @@ def compare(row, path, refused, message, hint):
 
 
 def check_files(rows, folder):
-	"""One process reads them all, and the good files, which are right."""
+	"""One process reads all of them, and the good files, which must be valid."""
 	if not rows:
 		return
 	good = sorted({os.path.abspath(row.good) for row in rows})
@@ -114,7 +114,7 @@ def check_command(row, folder):
 	path = damage(row, folder, name) if row.good else ""
 	words = {"FILE": path, "FOLDER": name}
 	arguments = [words.get(word, word) for word in shlex.split(row.command if row.good else f"{row.command} {row.fields[0]}")]
-	at = len(arguments) if row.good else 1  # -p may come last
+	at = len(arguments) if row.good else 1  # -p may be the last argument
 	result = run([*arguments[:at], *PATHS, *arguments[at:]], folder if row.good else os.path.join(folder, name))
 	message, _, hint = result.stderr.partition("\nhint: ")
 	written = not row.good and os.listdir(os.path.join(folder, name)) or "-" in arguments and result.stdout

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What `export` writes is what the tuned file says: for every format that `help export` lists there is a decoder here,
-which reads the result as a user's build would; entries, defines, launches and arguments are compared one by one.
+"""The output of `export` agrees with the tuned file. For every format that `help export` lists, this script has a decoder, which reads
+the result like a user's build. Entries, defines, launches and arguments are compared one by one.
 
 	tests/checks/export.py OUT		OUT: the folder with the binary
 
-A new format fails until it has a decoder: a function in TABLES (of texts; COMPILED: of kernels; OF_JOURNALS: of journals, too), from (tuned file, its content, folder, path of what
-was exported) to a list of entries as expected_entry() makes them; members that the format does not hold are left out.
-"""
+A new format fails until it has a decoder: a function in TABLES (for texts; COMPILED for kernels; OF_JOURNALS for journals as well),
+from (tuned file, its content, folder, path of the export) to a list of entries like those of expected_entry(). Members that the
+format lacks are omitted."""
 import glob
 import gzip
 import json
@@ -23,8 +23,8 @@ OUT = os.path.abspath(sys.argv[1])
 ROOT = os.getcwd()
 CACHE = os.path.abspath(os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache"))
 OWN, TOY = os.path.join(ROOT, "tests/own/steps.json"), os.path.join(ROOT, "tests/toy")
-MADE = {  # operation: further words; exported with all that is compiled
-    OWN: (),  # two kernels of one source, one of another with the name of one of them, one launched twice
+MADE = {  # operation: additional arguments; exported with everything that was compiled
+    OWN: (),  # two kernels of one source, and one of another source with an equal name; one is launched twice
     "row_softmax": ("-p", "rows=256,cols=512", "--path", TOY),
     "gemm": ("-p", "M=64,N=64,K=4096,dtype=fp16", "--family", "mma", "--where", "SPLIT_K > 1 and BM == 64 and STAGES == 3"),
     "attention": ("-p", "batch=1,heads=2,seq_q=40,seq_k=32,head_dim=16,dtype=bf16", "--family", "unfused"),
@@ -47,7 +47,7 @@ def texts(values):
 
 
 def is_same(found, expected):
-    """Numbers are compared as numbers: 3 and "3" and 3.0 are one."""
+    """Numbers are compared as numbers: 3, "3" and 3.0 are equal."""
     if isinstance(expected, dict):
         return found.keys() == expected.keys() and all(is_same(found[key], expected[key]) for key in expected)
     if isinstance(expected, (list, tuple)):
@@ -150,7 +150,7 @@ CMAKE_NAMES = ("PROBLEM", "TIMING", "FAMILY", "CONFIGURATION", "DEFINES", "OPTIO
 
 
 def cmake(_file, tuned, folder, path):
-    """Through tiletune_find(), for every entry; of large files, where each call takes its time, for a few."""
+    """Calls tiletune_find() for every entry; in large files, where each call takes long, only for a few."""
     script = os.path.join(folder, "find.cmake")
     with open(script, "w", encoding="utf-8") as file:
         file.write(f"include({path})\n")
@@ -180,7 +180,7 @@ def cmake(_file, tuned, folder, path):
 
 # ---- compiled ----
 def source_name(symbol):
-    """scale<1> of "void scale<1>(float*, int)"; names of extern "C" as they are"""
+    """Extracts scale<1> from "void scale<1>(float*, int)"; names of extern "C" are unchanged."""
     return re.sub(r"^void |\(.*$", "", run("c++filt", symbol).strip())
 
 
@@ -260,11 +260,11 @@ def kernel(suffix):
 
 
 def features(folder):
-    """Of a journal: a row for each measured evaluation, whose sizes and parameters are the configuration's."""
+    """For a journal: a row for each measured evaluation, with the sizes and parameters of its configuration."""
     path = os.path.join(folder, "features")
     tiletune("export", "tests/data/replay/measured.jsonl.gz", "--format", "features", "--path", "tests/data/replay", "-o", path)
     with gzip.open("tests/data/replay/measured.jsonl.gz", "rt", encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file if line.endswith("}\n")]  # one is torn
+        lines = [json.loads(line) for line in file if line.endswith("}\n")]  # one line is incomplete
     problems = {line["number"]: line["text"] for line in lines if line["event"] == "problem"}
     measured = {(problems[line["problem"]], line["family"], line["configuration"]): statistics.median(line["samples_us"])
         for line in lines if line["event"] == "evaluation" and line["outcome"] == "ok"}
@@ -313,7 +313,7 @@ def compare(form, decoder, file, tuned, folder):
 
 def main():
     listed = re.findall(r"^ {8}(\S+) {2,}", tiletune("help", "export"), re.MULTILINE)
-    # rules are no tables of entries: tests/python/test_rules.py
+    # rules are not tables of entries: tests/python/test_rules.py
     missing = [name for name in listed if name not in {**TABLES, **COMPILED, **OF_JOURNALS} and not name.startswith("rule-")]
     assert listed and not missing, f"add a decoder to tests/checks/export.py: {missing}"
     files, counts = [], {}
@@ -324,7 +324,7 @@ def main():
                 files.append((os.path.abspath(path), json.load(file)))
     assert len(files) > 5, files
     with tempfile.TemporaryDirectory() as folder:
-        # far from the templates: a table says what the file says, not what today's sources would be launched with
+        # without the templates: a table has the file's data, not launches of today's sources
         shutil.copy(os.path.join(OUT, "tiletune"), folder)
         for file, tuned in files:
             for form, decoder in TABLES.items():
@@ -339,13 +339,13 @@ def main():
         for number, (operation, words) in enumerate(MADE.items()):
             file = os.path.join(folder, f"made{number}.json")
             tiletune("tune", operation, *words, "--device", "model:h200-sxm", "--effort", "estimate", "--strategy", "random",
-                # of an own kernel without a model two may be predicted alike
+                # two configurations of an own kernel without a model may have equal predictions
                 "--evaluations", "1" if operation.endswith(".json") else "2", "--fresh", "--cache-dir", CACHE, "-o", file)
             with open(file, encoding="utf-8") as content:
                 tuned = json.load(content)
             tuned["words"] = ("--path", OWN) if operation == OWN else words[words.index("--path"):] if "--path" in words else ()
             for form, decoder in {**TABLES, **COMPILED}.items():
-                if form != "make" or operation != OWN:  # which refuses "scale<1>"
+                if form != "make" or operation != OWN:  # make refuses "scale<1>"
                     counts[form] = counts.get(form, 0) + compare(form, decoder, file, tuned, folder)
         counts |= {form: decoder(folder) for form, decoder in OF_JOURNALS.items()}
     print(", ".join(f"{form}: {count} entries" for form, count in counts.items()))

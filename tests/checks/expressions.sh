@@ -1,5 +1,5 @@
 #!/bin/sh
-# The expected results in tests/data/space/ are Python's own.
+# Python computes the expected results in tests/data/space/.
 set -u
 ${PYTHON:-/usr/bin/python3} -W ignore - tests/data/space/*.txt <<'PYTHON'
 import sys

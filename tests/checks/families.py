@@ -1,8 +1,7 @@
-"""Every family compiles over a sample of its space, for each compute capability that the device
-sheets have (a sheet of a new capability joins them), and the sample reaches each branch of the
-preprocessor in the templates. On Hopper each constant of a family's examples and each value of each
-parameter, on the others together each dtype (tests/tools/sample_families.c). With TEST_SIZE=full every sheet,
-and up to 400 configurations of each problem.
+"""Every family compiles over a sample of its space, for each compute capability of the device sheets (a sheet of a new capability joins
+them), and the sample reaches each preprocessor branch of the templates. On Hopper the sample has each constant of a family's examples
+and each value of each parameter, on the others together each dtype (tests/tools/sample_families.c). With TEST_SIZE=full it has every
+sheet and up to 400 configurations of each problem.
 
 	families.py OUT"""
 import glob
@@ -13,9 +12,9 @@ import subprocess
 import sys
 
 OUT = sys.argv[1]
-FIRST = "h200-sxm"  # all families run there
+FIRST = "h200-sxm"  # every family runs on this device
 DIRECTIVE = re.compile(r"^#\s*(if|ifdef|ifndef|elif|else)\b")
-# for programs of tests and sanitizers, which define it; for winners of older files (baseline.py)
+# defined by test programs and sanitizers, or for winners of older files (baseline.py)
 NEVER = re.compile(r"MBARRIER_POLL_LIMIT|ifndef ALPHA$")
 MARK = re.compile(r"@([^@\n]*)@")
 failures = []
@@ -39,7 +38,7 @@ def sample(limit, names):
 
 
 def marked(source, places):
-	"""The source with the place of each branch in it; all places are added to places."""
+	"""The source with a mark in each branch; all marks are added to places."""
 	lines, file, number = [], "", 0
 	given = source.split("\n")
 	for line, following in zip(given, [*given[1:], ""]):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# clang-format agrees; no trailing space, no tab trouble, a newline at each end.
+# clang-format agrees; no trailing blanks, and a newline at the end of each file.
 set -u
 bad=0
 files=$(find src tests -path tests/data -prune -o -path src/compile/headers -prune -o -name '*.[ch]' -print | sort)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Device functions that need no GPU (tests/host/functions.cc) do on the CPU what they promise.
+# Device functions that need no GPU (tests/host/functions.cc) keep their promises on the CPU.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make results` over stand-ins of the driver and of cuBLASLt, with suites of one small problem: what it
-# makes is whole, a part without time is gone on with, and another card's files stay as they are.
+# `make results` with stand-ins of the driver and of cuBLASLt, and suites of one small problem: its output is
+# complete, an interrupted part is resumed, and another card's files are unchanged.
 set -u
 out=$1
 work=$out/tests/gpu-scripts
@@ -40,7 +40,7 @@ part 0 tuned
 said 'wrote .*/into/nvidia-h200'
 said '^tuned  *bf16 aligned  *[12] '
 part 2 nothing
-# a comparison that was stopped after three of four entries is made again
+# a comparison that was stopped after three of four entries is repeated
 /usr/bin/python3 -c 'import json, sys
 path, tree = sys.argv[1], json.load(open(sys.argv[1]))
 tree["entries"].pop()
@@ -69,7 +69,7 @@ part 0 tuned
 said 'not written: .* is of Another GPU, this is NVIDIA H200'
 [ "$before" = "$(cksum <"$work/into/nvidia-h200/tuned.json")" ] || { echo "another card's file was overwritten" && exit 1; }
 /usr/bin/python3 - "$work" <<'PYTHON' || exit 1
-# the scoreboard: a drawn suite has every class, the table says ratios by class and what is missed
+# the scoreboard: a drawn suite has every class, the table has ratios by class and the missed goals
 import csv, json, random, subprocess, sys
 work = sys.argv[1]
 sizes = [(m, n, k) for m in (64, 1024, 16384) for n in (64, 2048, 16384) for k in (64, 4096)]

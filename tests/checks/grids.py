@@ -1,11 +1,9 @@
 #!/usr/bin/python3
-"""Launches of every family, over configurations drawn for its examples and for odd problems: what the
-program makes of the family's JSON is what Python makes of the same expressions; the blocks cover the
-problem (formulas written down here); what a launch asks for fits the device; how many configurations are legal,
-defines and amounts of work are as in tests/data/family/amounts.txt.
+"""Launches of every family, over configurations drawn for its examples and for odd problems. The program's evaluation of the family's
+JSON agrees with Python's; the blocks cover the problem (by formulas in this file); a launch fits the device; the number of legal
+configurations, the defines and the amounts of work agree with tests/data/family/amounts.txt.
 
-	tests/checks/grids.py OUT [FAMILY]		OUT: the folder with the binary; ACCEPT=1 writes amounts.txt, for a reviewed diff
-"""
+	tests/checks/grids.py OUT [FAMILY]		OUT: the folder with the binary; ACCEPT=1 writes amounts.txt, for a reviewed diff"""
 import glob
 import hashlib
 import json
@@ -48,7 +46,7 @@ def persistent(p, c):
 
 
 def tile_shares(p, c):
-	"""Whole tiles, and parts of the tiles that are left over after whole waves of 132."""
+	"""Whole tiles, and the split tiles that remain after whole waves of 132."""
 	tiles = cdiv(p.M, c.BM) * cdiv(p.N, c.BN)
 	whole = tiles if c.SPLIT_K == 1 else tiles // 132 * 132
 	return whole, (tiles - whole) * c.SPLIT_K
@@ -90,7 +88,7 @@ def separate(p, c, columns, width):
 	return [clusters * c.CLUSTER_M, 1, 1]
 
 
-# entry -> the grid that the problem takes
+# entry: the grid that the problem needs
 NEEDED = {
 	"gemm_simt": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), c.SPLIT_K, getattr(p, 'batch', 1)],
 	"gemm_mma": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), c.SPLIT_K, getattr(p, 'batch', 1)],
@@ -132,7 +130,7 @@ FUNCTIONS = {"ceil_div": cdiv, "round_up": up, "dtype_bytes": BYTES.get, "is_pow
 
 
 def value(expression, names):
-	return eval(expression, {**FUNCTIONS, **names}) if isinstance(expression, str) else expression  # Python's semantics are the language's
+	return eval(expression, {**FUNCTIONS, **names}) if isinstance(expression, str) else expression  # the expression language has Python's semantics
 
 
 def constant(text):
@@ -177,7 +175,7 @@ def check(case, family, device):
 	for launch, plan in zip(active, case["plan"]["launches"]):
 		entry = launch["entry"]
 		seen[family["operation"], entry] = True
-		is_tile = family.get("language") == "tile"  # the compiler chooses the threads
+		is_tile = family.get("language") == "tile"  # the compiler selects the number of threads
 		for part in ("grid", "block", "cluster"):
 			wanted = [value(v, names) for v in launch.get(part, [])] if not (is_tile and part == "block") else []
 			expect(case, f"{part} of {entry}", plan[part], wanted + [1] * (3 - len(wanted)))
@@ -202,7 +200,7 @@ def check(case, family, device):
 
 
 def words(value):
-	"""JSON as few words; numbers with six digits."""
+	"""JSON as a short text, with numbers of six digits."""
 	if isinstance(value, dict):
 		return " ".join(f"{k}={words(v)}" for k, v in value.items())
 	if isinstance(value, list):
@@ -211,7 +209,7 @@ def words(value):
 
 
 def amounts_of(case):
-	"""What the family's JSON makes of a configuration: a paragraph, a line a launch."""
+	"""A configuration, as evaluated from the family's JSON: a paragraph with a line per launch."""
 	defines = " ".join(sorted(o[2:] for o in case["units"][0]["options"] if o.startswith("-D"))) if case["units"] else ""
 	problem = ",".join(f"{k}={v}" for k, v in case["problem"].items())
 	lines = [f"{case['family']} {problem}: {case['legal']:.0f} legal, {words(case['flop'])} FLOP", f"  {case['label']}", f"  {defines}"]
@@ -222,7 +220,7 @@ def amounts_of(case):
 
 
 def check_amounts(cases):
-	"""Of the first problems of each family, the first configuration drawn; of all, a digest of all drawn."""
+	"""For the first problems of each family the first configuration drawn; for all problems a digest of all configurations."""
 	chosen, groups, families = [], {}, {}
 	for case in cases:
 		groups.setdefault((case["family"], words(case["problem"])), []).append(case)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every header compiles on its own.
+# Every header compiles by itself.
 set -u
 bad=0
 include=${CUDA_INCLUDE:-/usr/local/cuda/include}
@@ -10,7 +10,7 @@ for header in $(find src tests/faults -path src/compile/headers -prune -o -name 
 		bad=1
 	fi
 done
-# and every header of kernels can be included twice, as other compilers than ours do
+# every kernel header can be included twice, as other compilers do
 for header in $(grep -L '^#pragma once' templates/*/*.cuh); do
 	echo "$header: expected #pragma once, found none"
 	bad=1

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""The helper kernels (templates/common/helpers.cu) on the CPU: what they fill, and what they find in a comparison, for every element type.
+"""The helper kernels (templates/common/helpers.cu) on the CPU: the data that they fill in and the results of comparisons, for every
+element type.
 
-	tests/checks/helpers.py OUT
-"""
+	tests/checks/helpers.py OUT"""
 import os
 import subprocess
 import sys

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""No name in a file, and no path, begins a line of what a command says, or writes a control character.
+"""No name in a file and no path can begin a line of a command's output, or write a control character.
 
 	tests/checks/hostile.py OUT		OUT: the folder with the binary
 
 A line that begins with "::" is a command to GitHub's CI, "##[" and "##vso[" to others; ESC moves a terminal's cursor. Every command
-gets files below a hostile path; validate gets files in which each string and each member's name in turn is hostile,
-other commands every fortieth of these (of a journal every fifth).
-"""
+gets files in a folder with a hostile name. validate gets files in which one string or one member's name after the other is hostile,
+other commands every fortieth of these (of a journal every fifth)."""
 import copy
 import json
 import os
@@ -26,7 +25,7 @@ said = 0
 
 
 def run(folder: str, *arguments: str, machine: bool = False) -> None:
-	"""machine: stdout is a document, whose readers take it apart."""
+	"""machine: stdout is a document that programs parse."""
 	global said
 	environment = {**os.environ, "TILETUNE_PATH": "", "TILETUNE_NVRTC": "/none", "LC_ALL": "C"}
 	ran = subprocess.run([TILETUNE, *arguments], capture_output=True, cwd=folder, env=environment, check=False, timeout=60)
@@ -37,7 +36,7 @@ def run(folder: str, *arguments: str, machine: bool = False) -> None:
 
 
 def places(node: object, at: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
-	"""A place of each string and of each member's name; of a list that of its first element."""
+	"""A place of each string and of each member's name; for a list, only those of its first element."""
 	if isinstance(node, str):
 		return [at]
 	if isinstance(node, list):
@@ -49,7 +48,7 @@ def places(node: object, at: tuple[object, ...] = ()) -> list[tuple[object, ...]
 
 
 def damaged(tree: object, place: tuple[object, ...]) -> object:
-	"""None at the end of a place: the member's name."""
+	"""None at the end of a place stands for the member's name."""
 	tree = copy.deepcopy(tree)
 	node = tree
 	*way, last = place[:-1] if place[-1] is None else place

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `make install` leaves works on its own: the binary finds its templates, the header compiles, the man page is one,
-# completion knows every command and option that --help tells of.
+# The output of `make install` works by itself: the binary finds its templates, the header compiles, the man
+# page is valid, and completion knows every command and option of --help.
 set -u
 build=${TEST_BUILD:-build}
 scratch=$(mktemp -d)
@@ -11,7 +11,7 @@ unset TILETUNE_PATH MAKEFLAGS MFLAGS
 
 root=$scratch/root
 mkdir -p "$root/opt/tiletune/share/tiletune/templates/gone"
-# the tests have built it, and others use it just now: not again
+# the tests have built it, and other tests use it, so it is not built again
 make -s -o all install BUILD="$build" DESTDIR="$root" PREFIX=/opt/tiletune || fail "make install"
 tiletune=$root/opt/tiletune/bin/tiletune share=$root/opt/tiletune/share
 [ -e "$share/tiletune/templates/gone" ] && fail "templates of an older version are still there"
@@ -77,7 +77,7 @@ expect "--dry-run" tune gemm --dry
 expect "validate" help v
 expect "gemm gemm_chain gemm_grouped" tune ge
 expect "gemm gemm_chain gemm_grouped" lookup tuned.json ge
-# formats stand in a table: those that help lists, and at least one of tables and one of kernels
+# formats are in a table: those that help lists, and at least one for tables and one for kernels
 formats=$("$tiletune" help export | sed -n '/--format/,/--output/s/^        \([a-z0-9-]*\)  .*/\1/p' | sort | tr '\n' ' ')
 case $formats in *c-header*cubin*) ;; *) fail "formats in the help of export: $formats" ;; esac
 expect "${formats% }" export tuned.json --format ''

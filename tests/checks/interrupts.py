@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""Ctrl-C ends every phase of every command that goes on after it (to save what it has) at once.
+"""Ctrl-C ends every phase of every command without delay; commands may still save their results.
 
 	tests/checks/interrupts.py OUT		OUT: the folder with the binary
 
-A command is signalled once it has used so much processor time. What it uses from then on is bounded, not how long that takes on a
-busy machine; a wait for something that does not come would take longer than the limit, which is generous.
-"""
+A command gets the signal after a certain amount of processor time. The processor time that it uses afterwards is limited, not the
+real time, which depends on other processes. A command that waits in vain would exceed the generous limit."""
 import os
 import signal
 import subprocess
@@ -18,7 +17,7 @@ ROOT = os.getcwd()
 AFTER_S, WAIT_S = 0.4, 20.0
 MODEL = ["-d", "model:h200-sxm"]
 LARGE = ["gemm", "-p", "M=4096,N=4096,K=4096,dtype=bf16", *MODEL]
-# each with the processor time at which it is signalled: while it enumerates, scores, compiles, searches
+# each with the processor times of the signal: during enumeration, scoring, compilation and search
 COMMANDS = [
 	(["tune", *LARGE, "-e", "exhaustive", "--no-journal", "-o", "-"], (0.3, 1.2)),
 	(["tune", *LARGE, "--compile-only"], (0.6,)),
@@ -32,7 +31,7 @@ COMMANDS = [
 
 
 def used_s(pid: int) -> float | None:
-	"""Processor time of the process and its threads, without its children's; None: it has ended."""
+	"""Processor time of the process and its threads without its children, or None if it has ended."""
 	try:
 		with open(f"/proc/{pid}/stat", encoding="ascii") as file:
 			fields = file.read().rpartition(")")[2].split()

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""Kernels of templates/ on the CPU: each is compiled as C++ (tests/host), launched as its family's JSON
-says on small problems with odd sizes, and compared with the operation in fp64; so are the references.
+"""Kernels of templates/ on the CPU. Each is compiled as C++ (tests/host), launched according to its family's JSON on small problems with
+odd sizes, and compared with the operation in fp64. References are tested in the same way.
 
-	tests/checks/kernels.py OUT [WORD...]		OUT: the folder with the binary; only cases that hold all WORDs
-"""
+	tests/checks/kernels.py OUT [WORD...]		OUT: the folder with the binary; WORDs select cases that contain all of them"""
 import hashlib
 import json
 import os
@@ -93,7 +92,7 @@ gemm_chain fused_resident m=21,n=264,k=24,p=24,dtype=bf16 -
 
 
 def corners(rows, steps, step):
-	"""Sizes: each number of rows, with k beside and at each of these counts of steps."""
+	"""Sizes: each number of rows, with k just below, at and above each of these numbers of steps."""
 	return [(m, step * s + beside) for m in rows for s in steps for beside in (-8, 0, 8)]
 
 
@@ -145,7 +144,7 @@ SIZES = {
 	"gemm_grouped wgmma groups=5,tokens={0},N=72,K={1},dtype=bf16,spread=zipf SWAP=1,BM=16,BN=64,BK=64,GROUPS=1,PINGPONG=0,CLUSTER_M=1,BLOCKS_PER_SM=1,STORE=0,PART_ROWS=0,STAGES=4": corners((40, 79), (1, 3), 64),
 }
 SHEET = "configs/devices/h200-sxm.json"
-# All blocks of these run at once, on most of a GPU's SMs: a smaller one's are enough here.
+# All blocks of these families run at once and would fill a GPU; the number of SMs of a smaller one is enough here.
 SMALL, SMALL_SMS = "wgmma_splitk", 22
 FLAGS = ["-std=c++17", "-O1", "-fno-pie", "-no-pie", "-ffp-contract=off", "-fno-strict-aliasing", "-U_FORTIFY_SOURCE", "-w"]
 CXX = os.environ.get("CXX", "g++")
@@ -177,7 +176,7 @@ def described(lines, device):
 
 
 def made(words):
-	"""Of SIZES: the first size of each kernel, with the others."""
+	"""For SIZES: the first size of each kernel, together with the others."""
 	chosen = [[line.format(*(size if isinstance(size, tuple) else [size])).split() for size in sizes] for line, sizes in SIZES.items() if all(word in line for word in words)]
 	sizes = iter(describe(line for lines in chosen for line in lines))
 	found = [[next(sizes) for _ in lines] for lines in chosen]
@@ -185,7 +184,7 @@ def made(words):
 
 
 def code(text, at):
-	"""(place, character, depth of brackets behind it) of what stands outside of strings."""
+	"""Yields (place, character, depth of brackets after it) outside strings."""
 	depth, quoted = 0, False
 	while at < len(text):
 		c = text[at]
@@ -200,24 +199,24 @@ def code(text, at):
 
 
 def closing(text, at):
-	"""Where the parenthesis at `at` closes."""
+	"""The place of the parenthesis that closes the one at `at`."""
 	return next(place for place, c, depth in code(text, at) if depth == 0)
 
 
 def split(text, separator):
-	"""At separators that stand outside of brackets and strings."""
+	"""Splits at separators outside brackets and strings."""
 	ends = [at for at, c, depth in code(text, 0) if depth == 0 and c == separator and "::" not in (text[at : at + 2], text[at - 1 : at + 1])]
 	return [text[start + 1 : end] for start, end in zip([-1, *ends], [*ends, len(text)])]
 
 
 def call_of(statement):
-	"""asm("op.x %0, [%1];" : "=r"(a) : "r"(b) : "memory") as ptx_op_x(a, b)."""
+	"""Turns asm("op.x %0, [%1];" : "=r"(a) : "r"(b) : "memory") into ptx_op_x(a, b)."""
 	statement = re.sub(r'"\s*::', '" : :', statement)
 	parts = split(statement, ":")
 	template = "".join(json.loads(s) for s in re.findall(r'"(?:[^"\\]|\\.)*"', parts[0]))
 	operands = [re.sub(r"^[^(]*", "", o.strip(), count=1) for part in parts[1:3] for o in split(part, ",") if o.strip()]
 	if not template:
-		return ";"  # keeps the compiler from moving something
+		return ";"  # a compiler barrier
 	product = re.search(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k(\d+)\.f32\.(\w+)\.\w+ \{.*?\}, (\{)?.*, add, 1, 1(.*);", template)
 	if product:
 		columns, k, kind, registers, layout = product.groups()
@@ -230,7 +229,7 @@ def call_of(statement):
 
 
 def as_cpp(text):
-	"""asm statements as calls."""
+	"""Turns asm statements into calls."""
 	out, at = [], 0
 	for match in re.finditer(r"\basm\s*(?:volatile\s*)?\(", text):
 		if match.start() < at:
@@ -242,7 +241,7 @@ def as_cpp(text):
 
 
 def box_map(number, each):
-	"""A tensor map, as host::box_map."""
+	"""A tensor map as host::box_map."""
 	size = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1}[each["dtype"]]
 	dims, strides, box = ("{" + ", ".join(map(str, values)) + "}" for values in (each["dims"], [size, *each["strides"]], each["box"]))
 	return f"{{t[{each['buffer']}].data, {size}, {len(each['dims'])}, {dims}, {strides}, {box}, {each['swizzle_bytes']}}}"
@@ -259,7 +258,7 @@ def preprocess(unit):
 
 def tensor(buffer):
 	is_input = "true" if buffer["role"] == "in" else "false"
-	words = buffer["bytes"] // 4  # of a workspace, or of a tensor that is not there
+	words = buffer["bytes"] // 4  # a workspace, or an absent tensor
 	dtype = DTYPES[buffer["dtype"]] if "rows" in buffer else "FP32"
 	rows, columns, ld = (buffer.get("rows", 1), buffer.get("columns", words), buffer.get("ld", max(1, words)))
 	return f'{{"{buffer["name"]}", {rows}, {columns}, {ld}, host::{dtype}, {buffer["bytes"]}, {is_input}, {int(buffer.get("fill_low", 0))}, {"true" if buffer.get("contents") == "counts" else "false"}}}'
@@ -280,7 +279,7 @@ def argument(value):
 
 
 def launch_hopper(plan):
-	"""A cluster's blocks run together; all of a grid where they wait for each other."""
+	"""A cluster's blocks run together, and so do all blocks of a grid that wait for each other."""
 	dims = ["{" + ", ".join(map(str, d)) + "}" for d in (plan["grid"], plan["block"])]
 	cluster = plan["cluster"][0] * plan["cluster"][1] * plan["cluster"][2]
 	call = f"unit_{plan['unit']}::{plan['entry']}({', '.join(map(argument, plan['args']))})"
@@ -324,7 +323,7 @@ def shared_array(text):
 
 
 def part(number, case, is_reference):
-	"""A kernel in a namespace of its own, and run() there: of the case and of others that differ in arguments alone."""
+	"""A kernel in its own namespace, with run() for the case and for others that differ only in arguments."""
 	sizes = [case, *case.get("others", ())]
 	parts = [part_of(each, is_reference) for each in sizes]
 	if any(text != parts[0][0] for text, _ in parts):
@@ -335,7 +334,7 @@ def part(number, case, is_reference):
 
 
 def part_of(case, is_reference):
-	"""The kernel, and a function's body that compares it."""
+	"""The kernel, and the body of a function that checks its results."""
 	plan, reference = case["plan"], case["reference"]["outputs"][0]
 	units = case["reference_units"] if is_reference else case["units"]
 	texts = [preprocess(unit).replace('extern "C"', "") for unit in units]
@@ -364,7 +363,7 @@ def part_of(case, is_reference):
 		for each in plan["launches"]:
 			each["waits"] = "STREAM_K=1" in case["label"] or case["family"] == "gemm/wgmma_splitk"
 			body += launch_hopper(each) if is_hopper else launch(each, each["grid"], shared, last_first)
-		# what is zeroed once is as before, and the order of blocks decides nothing
+		# memory that is zeroed once stays zero, and the order of blocks has no effect
 		if once and last_first == "false":
 			body += f"	const std::vector<unsigned char> first(t[{output}].data, t[{output}].data + t[{output}].bytes);\n"
 			body += f"	host::set_not_a_number(t[{output}].data, t[{output}].bytes);\n"
@@ -379,14 +378,14 @@ def input_bytes(case):
 
 
 def program(jobs):
-	"""Several kernels, one of which runs: `program NUMBER`; what is compiled with each of them is compiled once."""
+	"""A program with several kernels; `program NUMBER` runs one. Shared parts are compiled once."""
 	runs = ", ".join(f"kernel_{number}::run" for number in range(len(jobs)))
 	return '#include "reference.h"\n' + "".join(part(number, *job) for number, job in enumerate(jobs)) + (
 		f"int main(int, char **arguments)\n{{\n	int (*const runs[])() = {{{runs}}};\n	return runs[atoi(arguments[1])]();\n}}\n")
 
 
 def precompile():
-	"""The headers, compiled once: half of the time of a program. The folder that has them."""
+	"""Precompiles the headers, which take half of a program's compile time. Returns their folder."""
 	key = "headers-" + hashlib.sha256((" ".join(FLAGS) + CXX + HEADERS).encode()).hexdigest()[:24]
 	folder = os.path.join(CACHE, key)
 	used.add(key)
@@ -400,7 +399,7 @@ def precompile():
 
 
 def compiled(text):
-	"""The program's path and what is wrong with it; '' if nothing."""
+	"""The program's path, and an error message or ''."""
 	key = hashlib.sha256((" ".join(FLAGS) + CXX + HEADERS + text).encode()).hexdigest()[:24]
 	path = os.path.join(CACHE, key)
 	used.add(key)
@@ -417,7 +416,7 @@ def compiled(text):
 
 
 def run(jobs):
-	"""What is wrong with each of them; '' if nothing."""
+	"""An error message or '' for each job."""
 	try:
 		path, wrong = compiled(program(jobs))
 	except (RuntimeError, KeyError) as error:
@@ -438,7 +437,7 @@ if __name__ == "__main__":
 	chosen = [line for line in CASES.strip().splitlines() if all(word in line for word in sys.argv[2:])]
 	cases = describe(line.split() for line in chosen)
 	jobs = [(case, False) for case in cases + made(sys.argv[2:])]
-	# the references, once for each way in which they are compiled, on the smallest problem
+	# the references, once for each set of compiler options, on the smallest problem
 	jobs += [(case, True) for case in {" ".join(c["reference_units"][0]["options"]): c for c in sorted(cases, key=input_bytes, reverse=True)}.values()]
 	precompiled = precompile()
 	programs = [jobs[i : i + KERNELS_PER_PROGRAM] for i in range(0, len(jobs), KERNELS_PER_PROGRAM)]

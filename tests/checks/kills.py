@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""Nothing is lost when workers are killed at random moments: of each candidate something becomes, each problem gets its entry.
+"""Killing workers at random moments loses nothing: each candidate has an outcome, each problem an entry.
 
 	tests/checks/kills.py OUT		OUT: the folder with the binary
 
-A tuning on the stand-in driver, whose GPU workers or compilers get SIGKILL until so many were killed (TEST_SIZE=full: 200 and 50). One that
-was killed twice over the same candidate has that charged, and says so; nothing else may go wrong. The times are those of the run without kills.
-"""
+A tuning on the stand-in driver, whose GPU workers or compilers are killed by SIGKILL several times (TEST_SIZE=full: 200 and 50). A
+candidate whose worker was killed twice gets that outcome; no other failures may occur. The times are those of a run without kills."""
 import glob
 import json
 import os
@@ -38,7 +37,7 @@ def children(pid: int, role: str) -> list[int]:
 
 
 def has_begun(journal: str) -> bool:
-	"""Whether something was evaluated: helper kernels and the reference are compiled then."""
+	"""Whether a candidate was evaluated, which means that helper kernels and the reference are compiled."""
 	if not os.path.exists(journal):
 		return False
 	with open(journal, encoding="utf-8") as file:
@@ -46,7 +45,7 @@ def has_begun(journal: str) -> bool:
 
 
 def tune(folder: str, name: str, role: str | None, times: int, rng: random.Random) -> int:
-	"""Returns how many were killed."""
+	"""Returns the number of killed processes."""
 	environment = {**os.environ, "LD_LIBRARY_PATH": f"{folder}/lib", "TILETUNE_STANDIN": f"{folder}/script", "TILETUNE_LOCK_FOLDER": folder,
 		"TILETUNE_PATH": ROOT, "XDG_CACHE_HOME": f"{folder}/cache"}
 	compiles = "compile" in name
@@ -59,7 +58,7 @@ def tune(folder: str, name: str, role: str | None, times: int, rng: random.Rando
 	with open(f"{folder}/{name}.txt", "w", encoding="utf-8") as talk, \
 			subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=talk, stderr=subprocess.STDOUT) as process:
 		while process.poll() is None and time.monotonic() < begun + WAIT_S:
-			# two in a row over one unit or candidate are rare, and over what all need there are none
+			# two kills in a row for one unit or candidate are rare, and never happen during shared preparations
 			time.sleep(rng.uniform(0.02, 0.3) if role == "worker-measure" else rng.uniform(0.2, 1.2) if role else 0.05)
 			victims = children(process.pid, role) if role and killed < times and has_begun(f"{folder}/{name}.journal.jsonl") else []
 			if victims:
@@ -75,7 +74,7 @@ def tune(folder: str, name: str, role: str | None, times: int, rng: random.Rando
 
 
 def look(folder: str, name: str) -> tuple[dict[str, str], dict[str, str]]:
-	"""Outcomes of candidates, and kernels that won, by problem."""
+	"""Outcomes of candidates, and winning kernels by problem."""
 	with open(f"{folder}/{name}.journal.jsonl", encoding="utf-8") as file:
 		lines = [json.loads(line) for line in file]
 	problems = {line["number"]: line["text"] for line in lines if line["event"] == "problem"}

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""src/launch over the driver's stand-in: what is launched from a bundle, by a program in C and C++ and through
-ctypes, is what `export --format cubin` says of the same kernels; damage is named.
+"""src/launch on the driver's stand-in: the kernels that C and C++ programs and ctypes launch from a bundle agree with `export --format
+cubin`; damaged bundles give messages.
 
-	tests/checks/launch.py OUT		OUT: the folder with the binary
-"""
+	tests/checks/launch.py OUT		OUT: the folder with the binary"""
 import ctypes
 import json
 import os
@@ -19,7 +18,7 @@ ROOT = os.getcwd()
 CACHE = os.path.abspath(os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache"))
 ATTENTION = "batch=1,heads=2,seq_q=40,seq_k=24,head_dim=16,dtype=bf16"
 GEMM = "M=200,N=136,K=72,dtype=bf16"
-PROBLEMS = {  # family: problem, sub-space
+PROBLEMS = {  # family: (problem, restriction of the space)
     "gemm/wgmma": (GEMM, "CLUSTER_M*CLUSTER_N == 1"), "attention/flash_mma": (ATTENTION, "True"),
     "attention/unfused": (ATTENTION.replace("seq_k=24", "seq_k=32"), "True"),  # three launches and a workspace
     "gemm/mma": ("M=64,N=64,K=4096,dtype=fp16", "SPLIT_K > 1 and BM == 64 and STAGES == 3 and MIN_BLOCKS == 1"),  # a grid of two dimensions
@@ -27,17 +26,17 @@ PROBLEMS = {  # family: problem, sub-space
     "gemm/wgmma_repack": ("M=200,N=136,K=70,dtype=bf16", "CLUSTER_M*CLUSTER_N == 1"),  # tensor maps of workspaces
     "gemm_chain/separate": ("m=64,k=128,n=64,p=128,dtype=bf16", "BM == 64"),
 }
-MARK_OUTPUT, DTYPE_BF16, MAP_STRIDE_AT = 0, 3, 56  # of tests/faults/standin.h, src/expr/dtype.h and struct ttl_map
-RIGHT = (0x3F40).to_bytes(2, "little")  # 0.75, what the stand-in's kernels write
-MAP_TYPES = {"fp16": 6, "bf16": 9, "fp32": 7, "tf32": 7, "fp8_e4m3": 0}  # of cuda.h
-MAPS = 7  # table of tiletune_launch.h
+MARK_OUTPUT, DTYPE_BF16, MAP_STRIDE_AT = 0, 3, 56  # constants of tests/faults/standin.h, src/expr/dtype.h and struct ttl_map
+RIGHT = (0x3F40).to_bytes(2, "little")  # 0.75, the result of the stand-in's kernels
+MAP_TYPES = {"fp16": 6, "bf16": 9, "fp32": 7, "tf32": 7, "fp8_e4m3": 0}  # values of cuda.h
+MAPS = 7  # index of the table in tiletune_launch.h
 REALS = {"f32": "<f", "f64": "<d"}
 SWIZZLES, PROMOTIONS = {0: 0, 32: 1, 64: 2, 128: 3}, {0: 0, 64: 1, 128: 2, 256: 3}
 
 if "san-" in os.path.basename(OUT):
     sys.exit(print("skipped: a sanitized library does not load into a plain python3") or 77)
 if "--child" not in sys.argv:
-    # the loader reads LD_LIBRARY_PATH once, at the start, and the stand-in its script
+    # the loader reads LD_LIBRARY_PATH, and the stand-in its script, only at the start
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.join(OUT, "faults", "libcuda.so.1"), os.path.join(folder, "libcuda.so.1"))
         with open(os.path.join(folder, "script"), "w", encoding="utf-8") as file:
@@ -76,8 +75,8 @@ def take_log():
 
 
 def check_launches(lines, plan, addresses, is_bound=True):
-    """The log is the plan, at these addresses of tensors; is_bound: since the last launch, or for the first one.
-    Returns the addresses of all buffers."""
+    """The log agrees with the plan at these addresses of tensors. is_bound: only the launches since the last one, or the first one.
+        Returns the addresses of all buffers."""
     known, at = dict(addresses), iter(lines)
     for init in ("once", "each") if is_bound else ("each",):
         for buffer in plan["buffers"][plan["tensors"]:]:
@@ -142,7 +141,7 @@ for family, (problem, _) in PROBLEMS.items():
         "--cache-dir", CACHE)
     with open(path("k.cubin.json"), encoding="utf-8") as file:
         plans[family] = json.load(file)["plan"]
-# a kernel that is not of templates/
+# a kernel outside templates/
 TOY, SOFTMAX = ("--path", os.path.join(ROOT, "tests/toy")), "rows=256,cols=512"
 run("tune", "row_softmax", "-p", SOFTMAX, "--device", "model:h200-sxm", "--effort", "estimate", "--evaluations", "1", "--fresh",
     "--cache-dir", CACHE, "-o", path("toy.json"), *TOY)
@@ -220,7 +219,7 @@ def refusal(call, *arguments, **options):
 
 
 def items(bundle_, table, first, count, form):
-    """Of a table of the bundle as it lies in memory (launch/tiletune_launch.h)."""
+    """Reads a table of the bundle in its memory layout (launch/tiletune_launch.h)."""
     header = library.calls.ttl_bundle_header(bundle_.handle)
     size = struct.calcsize(form)
     start = ctypes.addressof(header.contents) + header.contents.tables[2 * table] + first * size
@@ -246,7 +245,7 @@ class Walk:
         self.known, self.is_bound = {name: self.new(name) for name in given}, True
         self.run = None
         if os.path.exists(LOG):
-            os.remove(LOG)  # of a run that was bound and never launched
+            os.remove(LOG)  # log of a run that was bound and never launched
         self.run = self.kernel.bind(self.known)
 
     def set(self):
@@ -262,7 +261,7 @@ class Walk:
     def launch(self):
         self.run.launch()
         lines = take_log()
-        if self.is_bound:  # zeroed by bind, at the address of then
+        if self.is_bound:  # bind zeroes it, at the address of that time
             once = [name for name, buffer in self.buffers.items() if buffer.get("init") == "once"]
             for name, line in zip(once, lines):
                 assert (line["entry"], line["bytes"]) == ("memset", self.buffers[name]["bytes"]), line
@@ -313,8 +312,7 @@ assert ctypes.string_at(other, entry.tensors["O"]) == RIGHT * (entry.tensors["O"
 os.remove(LOG)
 del run_, kernel
 
-# ---- who owns what ----
-# a binding that fails leaves no workspace allocated: the map of one has a pitch that the driver refuses
+# ---- ownership of memory ---- a failing bind leaves no workspace allocated: the tensor map of one has a pitch that the driver refuses
 entry = bundle.find("gemm", PROBLEMS["gemm/wgmma_repack"][0])
 tensors = {name: allocate(size) for name, size in entry.tensors.items() if size}
 kernel = entry.load()
@@ -367,7 +365,7 @@ assert "has the default configuration" in said, said
 
 
 def picked(pair, capability):
-    """Which of two images suits the GPU better: `a` is for that capability alone, others for it and for later minors."""
+    """Which of two images suits the GPU better: `a` is only for that capability, others also for later minor versions."""
     suits = [number == capability if suffix == ord("a") else number // 10 == capability // 10 and number <= capability
         for number, suffix in pair]
     best = max(((number, suffix != 0) for (number, suffix), fits in zip(pair, suits) if fits), default=None)
@@ -385,7 +383,7 @@ for capability in (80, 86, 89, 90, 100, 103):
         _, first, first_suffix, second, second_suffix = map(int, numbers)
         fitting = picked(((first, first_suffix), (second, second_suffix)), capability)
         allowed = {"none"} if not any(fitting) else {"loaded"} if fitting[int(good)] else {"other"}
-        if all(fitting):  # equally good: either
+        if all(fitting):  # equally good: either may be loaded
             allowed = {"loaded", "other"}
         assert said in allowed, (line, allowed)
         tried += 1
@@ -401,7 +399,7 @@ for capability, expected in ((90, "False False gemm/wgmma True"), (80, "False Tr
     done = subprocess.run([sys.executable, "-B", "tests/tools/launch_entry.py", more, library.path, GEMM], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and expected in done.stdout, (capability, done)
 with open("src/launch/README.md", encoding="utf-8") as file:
-    embedded = re.search(r"```c\n(__asm__.*?)```", file.read(), re.DOTALL).group(1)  # as the page shows it
+    embedded = re.search(r"```c\n(__asm__.*?)```", file.read(), re.DOTALL).group(1)  # the page's example
 with open(path("embedded.c"), "w", encoding="utf-8") as file:
     file.write(embedded.replace("kernels.bundle", whole) + "#include <stdint.h>\n#include <stdio.h>\nint main(void)\n{\n"
         "return (uintptr_t)bundle_begin % 8 || fwrite(bundle_begin, bundle_end - bundle_begin, 1, stdout) != 1;\n}\n")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Includes go one way, as src/layers.txt says; nothing but base/json*.c sees cJSON.
+# Includes go one way, as in src/layers.txt; only base/json*.c includes cJSON.
 set -u
 bad=0
 rank() { # the line of a layer in layers.txt, comments aside

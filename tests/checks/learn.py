@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""python3 -m tiletune.learn: what it learns of the recorded toy run serves `tune --learned`; the same to the bit each time;
-what depends on the configuration is learned, noise is not; what cannot be learned from is said.
+"""python3 -m tiletune.learn: corrections learned from the recorded toy run work with `tune --learned`, and are bitwise reproducible.
+Effects of the configuration are learned, noise is not. Unsuitable journals give messages.
 
-	tests/checks/learn.py OUT		OUT: the folder with the binary
-"""
+	tests/checks/learn.py OUT		OUT: the folder with the binary"""
 import hashlib
 import json
 import math
@@ -49,7 +48,7 @@ def load(path):
 
 
 def journal_of(path, time_us):
-	"""The recorded run, each of its candidates with another time; ten problems, as alike as M is."""
+	"""The recorded run with another time for each candidate, and ten problems whose times are the more alike the closer M is."""
 	lines = [line for _, line in parsed(RECORDED)]
 	run_line = lines[0]
 	problem = next(line for line in lines if line["event"] == "problem")
@@ -68,7 +67,7 @@ def journal_of(path, time_us):
 
 
 def physics(path):
-	"""(problem, configuration) -> what physics predicts."""
+	"""(problem, configuration): the time predicted by physics."""
 	decoder, text, at, found = json.JSONDecoder(), run(TILETUNE, "export", path, "--format", "features").stdout, 0, {}
 	while at < len(text):
 		line, at = decoder.raw_decode(text, at)
@@ -82,7 +81,7 @@ def left_out(path):
 	return {family["family"]: family["left_out"] for family in load(path)["families"]}
 
 
-# the recorded run: what is learned is one file to the bit, valid, and corrects what `tune` predicts
+# the recorded run gives one file, bitwise and valid, which corrects the predictions of `tune`
 learn(RECORDED, "-o", "one.json")
 learn(RECORDED, "-o", "again.json")
 with open("one.json", "rb") as one, open("again.json", "rb") as again:
@@ -99,7 +98,7 @@ assert "--learned one.json" in load("named.json")["runs"][0]["command"]
 refused = run(TILETUNE, *tune, "--learned", "one.json", "--no-learned", "-o", "x.json", code=2).stderr
 assert "--no-learned" in refused, refused
 
-# twice as slow for one value of a parameter, three times always: both are learned, of problems that were left out, too
+# factors of 2 for one value of a parameter and of 3 always are both learned, and hold on problems left out
 journal_of("plain.jsonl", lambda number, line: 1.0)
 predicted = physics("plain.jsonl")
 key = lambda number, line: (f"tile M={1000 + 100 * number}", line["configuration"])  # noqa: E731
@@ -109,14 +108,14 @@ learn("told.jsonl", "-o", "told.json")
 found = left_out("told.json")["tile/direct"]
 assert found["problems"] == 10 and found["learned_mean"] > 0.99 and found["learned_lowest"] > 0.97, found
 
-# noise is not learned: on problems that were left out it predicts no better than physics does
+# noise is not learned: predictions of problems left out are as good as those of physics
 source = random.Random(5)
 journal_of("noise.jsonl", lambda number, line: predicted.get(key(number, line), 1.0) * math.exp(source.gauss(0, 0.3)))
 learn("noise.jsonl", "-o", "noise.json")
 found = left_out("noise.json")["tile/direct"]
 assert found["learned_mean"] <= found["physics_mean"] + 0.05, found
 
-# fixed samples give this file, on every machine and with every numpy
+# fixed samples give this file, on every machine and with every version of numpy
 sys.path.insert(0, f"{ROOT}/src/python")
 from tiletune import learn as module  # noqa: E402  pylint: disable=wrong-import-position
 source = random.Random(7)
@@ -131,7 +130,7 @@ assert fixed["left_out"]["learned_mean"] > fixed["left_out"]["physics_mean"] + 0
 digest = hashlib.sha256(json.dumps(fixed).encode()).hexdigest()[:16]
 assert digest == "f445b330cafc692f", digest
 
-# what is measured twice counts once, with the geometric mean: a candidate that was timed by several runs weighs no more
+# repeated measurements count once, with their geometric mean, so that a candidate timed by several runs has no extra weight
 def drawn(times):
 	chance, made = random.Random(11), []
 	for number in range(6):
@@ -151,7 +150,7 @@ for other in once, often, apart:
 		assert abs(other["left_out"][name] - value) < 1e-6, (name, once["left_out"], other["left_out"])
 assert often["model"] == once["model"], "what is measured twice changes the trees"
 
-# what cannot be learned from
+# unsuitable journals
 with open("words.jsonl", "w", encoding="utf-8") as file:
 	file.write("no journal\n")
 assert "exit code 2" in learn("words.jsonl", "-o", "x.json", code=1).stderr

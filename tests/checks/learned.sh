@@ -1,7 +1,7 @@
 #!/bin/sh
-# What is shipped belongs to the physics as it is: with it, the first predicted kernel loses half as
-# much on problems that it was fitted to. (That it helps elsewhere is what tiletune.learn prints;
-# this finds a model that was changed and was not followed by `make learned`.)
+# The shipped corrections match the current physics: with them, the first predicted kernel loses half as much
+# on the problems that they were fitted to. (tiletune.learn prints their effect on other problems; this check
+# finds a changed model without a new `make learned`.)
 out=$1
 for option in "" -c; do
 	# shellcheck disable=SC2086

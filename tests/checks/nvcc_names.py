@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Every constant that src/compile/headers/nvcc.h defines has the host compiler's value, and all of its M_* and float.h's are there.
+"""Every constant that src/compile/headers/nvcc.h defines has the host compiler's value, and all M_* constants and those of float.h are
+defined.
 
 	tests/checks/nvcc_names.py OUT"""
 import json
@@ -19,7 +20,7 @@ macros = subprocess.run([CXX, "-x", "c++", "-E", "-dM", "-"], input=HEADERS, cap
 theirs = set(re.findall(r"^#define (M_\w*[A-Z0-9]|(?:FLT|DBL)_(?:MIN|MAX|EPSILON|TRUE_MIN|DIG|MANT_DIG|\w+_EXP)|HUGE_VALF?|DECIMAL_DIG) ", macros, re.M))
 missing = sorted(name for name in theirs - set(ours) if not re.match(r"M_\w+(l|f\d+x?)$", name))
 assert len(theirs) > 30 and not missing, f"not in nvcc.h: {missing}"
-# as doubles, which long doubles are on a GPU; infinities and NaN are no constant expressions there
+# as doubles, because a GPU has no long doubles; infinities and NaN are not constant expressions there
 printed = "".join(f'	printf("{name} %a\\n", (double)({name}));\n' for name in ours if not re.match("HUGE_VAL|INFINITY|NAN|CUDA", name))
 with tempfile.TemporaryDirectory() as work:
 	os.chdir(work)

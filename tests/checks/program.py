@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""A program in the place of a kernel's source: tune, resume, check, lookup, report; nonsense costs one configuration each.
+"""A program in place of a kernel's source: tune, resume, check, lookup, report; an invalid answer costs one configuration.
 
-	tests/checks/program.py OUT		OUT: the folder with the binary
-"""
+	tests/checks/program.py OUT		OUT: the folder with the binary"""
 import ast
 import gzip
 import json
@@ -33,7 +32,7 @@ def expect(what, found, expected):
 
 
 def kernel(*words, folder=".", **members):
-	"""program.json, whose program is told these words."""
+	"""Writes program.json, whose program gets these arguments."""
 	os.makedirs(folder, exist_ok=True)
 	with open(f"{folder}/program.json", "w", encoding="ascii") as file:
 		json.dump({"format": "tiletune.own_kernel/1", "program": ["/usr/bin/python3", ANSWERING, *words], "keys": {"M": {}, "layout": {"enum": ["nk", "kn"],
@@ -63,7 +62,7 @@ def outcomes():
 
 
 def test_whole():
-	"""What is asked, and what comes of it in every form."""
+	"""The requests, and the results in all forms."""
 	kernel(folder="sub")
 	done = run("tune", "sub/program.json", "-p", "M=64")
 	first = done.stderr.splitlines()[0]
@@ -97,7 +96,7 @@ def test_whole():
 
 
 def test_never_started():
-	"""Only tune and check start it."""
+	"""Only tune and check start the program."""
 	kernel()
 	tune()
 	os.remove("asked")
@@ -126,7 +125,7 @@ NONSENSE = {"exit": ("crashed", "the program ended with exit code 3; its last me
 
 
 def test_nonsense():
-	"""Each costs the one configuration, with words; all others are measured as if nothing had been."""
+	"""Each error costs its configuration and gives a message; all others are measured normally."""
 	for what, (outcome, words) in NONSENSE.items():
 		kernel(f"32/80={what}")
 		tune()
@@ -136,7 +135,7 @@ def test_nonsense():
 		expect(f"{what}: its outcome", (wrong["outcome"], not words or words in wrong.get("detail", "")), (outcome, True))
 		expect(f"{what}: the others", {line["outcome"] for line in found.values()}, {"ok"})
 		expect(f"{what}: the winner", journal("entry")[0]["entry"]["winner"]["configuration"], {"BM": 48, "BN": 80})
-	# among others in the final measurement, too
+	# together with others in the final measurement, too
 	kernel("48/80=twice")
 	tune()
 	expect("twice in turn", journal("entry")[0]["entry"]["winner"]["configuration"], {"BM": 48, "BN": 80})
@@ -153,7 +152,7 @@ def alive(pid):
 
 
 def test_group_ends():
-	"""What a program has started ends with it."""
+	"""Child processes of a program end with it."""
 	kernel("48/80=hang")
 	tune()
 	expect("the outcome", outcomes()["BM=48,BN=80"]["outcome"], "timed_out")
@@ -164,7 +163,7 @@ def test_group_ends():
 
 
 def test_no_orphans():
-	"""A program, and what it has started, ends when tiletune is killed, also before it has answered hello."""
+	"""A program and its children end when tiletune is killed, even before the program has answered hello."""
 	with open("mute.sh", "w", encoding="ascii") as file:
 		file.write('sleep 1000 &\necho "child $!" >>"$ASKED"\nsleep 1000\n')
 	for program in (None, ["sh", "mute.sh"]):
@@ -179,7 +178,7 @@ def test_no_orphans():
 
 
 def test_a_child_keeps_the_output():
-	"""A program that ends is noticed at once, although its child holds standard output."""
+	"""The end of a program is noticed at once, even if its child holds standard output open."""
 	kernel("48/80=leaves")
 	started = time.monotonic()
 	tune()
@@ -189,7 +188,7 @@ def test_a_child_keeps_the_output():
 
 
 def test_budget():
-	"""A program that repeats that it is at it does not outlive the budget."""
+	"""A program that keeps sending progress does not exceed the budget."""
 	for words, tried in ((["48/80=repeats"], len(LEGAL)), ([f"{bm}/{bn}=repeats" for bm, bn in LEGAL], 1)):
 		kernel(*words)
 		started = time.monotonic()
@@ -202,7 +201,7 @@ def test_budget():
 
 
 def test_killed_again_after_an_answer():
-	"""Two of one request, each killed once from outside: between the kills there was an answer, so that both are measured."""
+	"""Two configurations of one request, each killed once from outside, are both measured, because an answer came between the kills."""
 	kernel("48/80=killed", "48/81=killed", parameters={"BM": [48, 49], "BN": [80, 81]}, constraints=[])
 	tune()
 	for mark in ("killed.48-80", "killed.48-81"):
@@ -212,7 +211,7 @@ def test_killed_again_after_an_answer():
 
 
 def test_prepare():
-	"""Several processes; one that ends costs its configuration; all that is measured was prepared."""
+	"""With several processes, one that ends costs its configuration; every measured configuration was prepared."""
 	kernel("prepare", "32/80=prepare_exit")
 	tune("--evaluations", "13")
 	found = outcomes()
@@ -226,7 +225,7 @@ def test_prepare():
 
 
 def test_hello():
-	"""A program that cannot be started, or says something else."""
+	"""A program that cannot be started, or answers hello wrongly."""
 	kernel()
 	for program, words in ((["./no_such_program"], "cannot start ./no_such_program: No such file or directory"), (["true"], "the program ended with exit code 0"),
 			(["echo", "hello"], "the program sent an invalid answer"), (["cat"], "$.seed: unknown member")):
@@ -236,7 +235,7 @@ def test_hello():
 
 
 def test_its_log():
-	"""Its last message keeps its lines, where it cannot be started and where a configuration ends it."""
+	"""The last message keeps its line breaks, both for a failed start and for a failed configuration."""
 	with open("raising.py", "w", encoding="utf-8") as file:
 		file.write("""
 import json, sys
@@ -253,7 +252,7 @@ for line in sys.stdin:
 
 
 def test_bits():
-	"""Digests are of kernels."""
+	"""Digests exist only for kernels."""
 	kernel()
 	for rule in ("same", "invariant=M"):
 		expect(rule, "runs a program" in run("tune", "program.json", "-p", "M=64,128", "--bits", rule, codes=(2,)).stderr, True)
@@ -263,7 +262,7 @@ def test_bits():
 
 
 def test_resume():
-	"""A run that is killed goes on where it was; nothing is measured twice."""
+	"""A killed run resumes where it was, and measures nothing twice."""
 	kernel("48/16=hang")
 	with open("program.json", encoding="ascii") as file:
 		text = file.read()
@@ -284,7 +283,7 @@ def test_resume():
 
 
 def test_near():
-	"""What one problem found is tried early on the next one: the best of 24 x 24 would be among 12 by chance once in 48 times."""
+	"""The best configuration of one problem is tried early on the next: it would be among 12 of 24 x 24 by chance once in 48 times."""
 	kernel(parameters={"BM": [48 + 200 * i for i in range(24)], "BN": [80 + 200 * i for i in range(24)]}, constraints=[])
 	tune("--config", "BM=48,BN=80")
 	run("tune", "program.json", "-p", "M=128", "--evaluations", "12")
@@ -306,7 +305,7 @@ def test_recorded():
 
 
 def test_triton():
-	"""They cannot run here: what they say of themselves is right, and so are their spaces."""
+	"""Triton programs cannot run here, but their files are valid and their spaces have the right size."""
 	for name, problem, legal in (("triton_gemm", "M=64,N=2048,K=2048", 816), ("triton_moe", "tokens=64", 1920)):
 		run("validate", f"{ROOT}/tests/own/{name}.json")
 		done = run("tune", f"{ROOT}/tests/own/{name}.json", "-p", problem, "--dry-run")
@@ -323,7 +322,7 @@ def test_triton():
 
 
 def test_helper():
-	"""tiletune.program: inputs, verification, outcomes of exceptions, times; prints are no answers."""
+	"""tiletune.program: inputs, verification, outcomes of exceptions, times; printed text does not disturb the messages."""
 	with open("doubling.py", "w", encoding="utf-8") as file:
 		file.write(f"""
 import sys
@@ -361,7 +360,7 @@ serve(make, lambda problem, x, two: x * two, inputs)
 
 
 def test_dead_context():
-	"""One configuration after which every call of its process fails, in the words of no particular library."""
+	"""After one configuration every call in its process fails, with messages of no particular library."""
 	with open("sticky.py", "w", encoding="utf-8") as file:
 		file.write(f"""
 import sys
@@ -388,7 +387,7 @@ serve(make, lambda problem, x: x, lambda problem: [((problem["n"],), numpy.float
 
 
 def test_names_of_gpus():
-	"""A GPU's name that a program gives does not lead out of the folder of locks."""
+	"""A GPU name sent by a program cannot lead out of the folder of locks."""
 	with open("named.py", "w", encoding="utf-8") as file:
 		file.write("""
 import json, sys
@@ -410,7 +409,7 @@ for line in sys.stdin:
 
 
 def test_neighbours():
-	"""Some of a number of evaluations is for neighbours of the best."""
+	"""Part of the evaluations is reserved for neighbours of the best."""
 	with open(f"{ROOT}/tests/own/triton_moe.json", encoding="utf-8") as file:
 		described = json.load(file)
 	with open("moe.py", "w", encoding="utf-8") as file:
@@ -439,13 +438,13 @@ for line in sys.stdin:
 
 
 def test_interrupt():
-	"""An interrupt ends the program, too: one that is silent, and one that says without pause that it is at it."""
+	"""An interrupt also ends the program, both a silent one and one that sends progress all the time."""
 	for what in ("forever", "floods"):
 		kernel(f"48/80={what}")
 		with subprocess.Popen([TILETUNE, "tune", "program.json", "-p", "M=64"], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tuning:
 			while not os.path.exists("asked") or not any(line.startswith("child") for line in asked_whole()):
 				time.sleep(0.01)
-			time.sleep(0.5)  # it is heard
+			time.sleep(0.5)  # the message arrives
 			tuning.send_signal(signal.SIGINT)
 			sent = time.monotonic()
 			try:

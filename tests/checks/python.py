@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The tests of the module tiletune (tests/python), with pytest, against the built program, launcher and the driver's stand-in.
+"""Runs the tests of the module tiletune (tests/python) by pytest, with the built program, the launcher and the driver's stand-in.
 
 	tests/checks/python.py OUT [PYTEST ARGUMENT...]		OUT: the folder with the binary
 
-TEST_PYTHON: another interpreter, one that has torch; where it is missing the tests that need it are skipped, aloud."""
+TEST_PYTHON: an interpreter that has torch. Without one, the tests that need torch are skipped, with a message."""
 import collections
 import os
 import re

@@ -1,8 +1,8 @@
-"""Every command that the pages below name works as it stands there, and the CI files are YAML.
+"""Every command on the pages below works literally, and the CI files are valid YAML.
 
-What can run without a GPU is run in a scratch folder where tuned.json is a small tuned file: searches
-on the device model, at the least effort, in one or two families, sweeps in 32 times the step. Of commands with placeholders (OPERATION, FILE, ...) the
-options must exist. README's own kernel is tuned as a reader would: its files, answers and programs are those that README shows.
+Commands that need no GPU run in a scratch folder where tuned.json is a small tuned file. Searches use the device model, the smallest
+effort and one or two families; sweeps use 32 times the step. For commands with placeholders (OPERATION, FILE, ...) only the options
+must exist. README's own kernel is tuned as by a reader, and its files, answers and programs must be those of README.
 
 	readme.py OUT    OUT/tiletune is the binary"""
 import csv
@@ -59,19 +59,19 @@ def tiletune(*arguments, folder=ROOT):
 
 
 def without_gpu(words):
-	"""The command as a machine without a GPU can run it."""
+	"""The command in a form that runs without a GPU."""
 	if words[0] in ("tune", "explain", "advise", "check") and "--device" not in words:
 		words = words + MODEL
 	if words[0] in ("tune", "advise") and "--family" not in words and not words[1].endswith(".json"):
 		words = words + ["--family", "wgmma", *([] if "--suite" in words else ["--family", "wgmma_repack"])]
 	words = [re.sub(r"^(M=N=K=\d+:\d+:)(\d+)", lambda found: f"{found.group(1)}{32 * int(found.group(2))}", word) for word in words]
-	if words[0] == "tune" and "-o" not in words:  # tuned.json is measured
+	if words[0] == "tune" and "-o" not in words:  # tuned.json is a measured file
 		words = words + ["-o", "predicted.json"]
 	if words[0] == "tune" and "--suite" in words:
 		words = words + ["--dry-run"]
 	elif words[0] == "tune" and "replay:" not in " ".join(words):
 		words = words + ["--effort", "estimate"]
-	elif words[0] == "report":  # of a small file
+	elif words[0] == "report":  # only the small file
 		words = [word.replace("results/nvidia-h200/tuned.json", "tuned.json") for word in words]
 	return words
 
@@ -95,7 +95,7 @@ def write(folder, name, text):
 
 
 def expect_lines(what, shown, found):
-	"""Lines that README shows are in the answer, word for word."""
+	"""All lines that README shows occur literally in the output."""
 	for line in filter(None, map(str.strip, shown)):
 		if line not in found:
 			failures.append(f"README.md: {what}: expected {line}, found {found}")
@@ -109,7 +109,7 @@ def expect_output(what, words, folder, expected):
 
 
 def tune_own_kernel(folder):
-	"""The first hour of a reader: tune README's kernel, use the result in C, Python and CMake, find a regression."""
+	"""The first steps of a reader: tune README's kernel, use the result in C, Python and CMake, find a regression."""
 	kernel = block("cuda")
 	write(folder, "vector_add.cu", kernel)
 	write(folder, "vector_add.json", block("json"))
@@ -147,7 +147,7 @@ for name in CI:
 		jobs = yaml.safe_load(file)
 	if not isinstance(jobs, dict):
 		failures.append(f"{name}: expected a mapping of jobs")
-# the release: its steps are shell, its targets are there, and a tag of another version ends it
+# the release: its steps are valid shell, its make targets exist, and a tag of another version ends it
 with open(RELEASE, encoding="utf-8") as file:
 	steps = [step["run"] for job in yaml.safe_load(file)["jobs"].values() for step in job["steps"] if "run" in step]
 version = re.search(r"^VERSION *:= *(\S+)", open("Makefile", encoding="utf-8").read(), re.M).group(1)
@@ -171,7 +171,7 @@ with tempfile.TemporaryDirectory() as folder:
 		seen += 1
 		check_options(page, words)
 		shutil.copy(own if page == "README.md" else SMALL, os.path.join(folder, "tuned.json"))
-		if words[0] == "new":  # does not replace a file
+		if words[0] == "new":  # new does not replace a file
 			os.remove(os.path.join(folder, words[words.index("-o") + 1]))
 		else:
 			write(folder, "vector_add.json", block("json"))
@@ -179,7 +179,7 @@ with tempfile.TemporaryDirectory() as folder:
 		if len(words) > 1 and not placeholder and words[0] != "validate" and tuple(words) not in ran:
 			run(page, words, folder)
 			ran.add(tuple(words))
-	# the table of a tuned file, a line for each entry
+	# the table of a tuned file, with a line for each entry
 	shutil.copy(SMALL, os.path.join(folder, "tuned.json"))
 	line = re.search(r"^    \$ (jq .* tuned.json)$", README, re.M)
 	table = subprocess.run(["sh", "-c", line.group(1)], cwd=folder, capture_output=True, text=True, check=True).stdout

@@ -3,8 +3,8 @@
 
 	tests/checks/readmes.py
 
-A module is a name of .c, .h, .def or .py files. The list: first cells of a table, or first words of lines that begin with a tab.
-"""
+A module is a name of .c, .h, .def or .py files. The list consists of the first cells of a table, or the first words of lines that
+begin with a tab."""
 import glob
 import os
 import re

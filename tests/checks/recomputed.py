@@ -1,10 +1,8 @@
 #!/usr/bin/python3
-"""What a run says of its own samples, computed again from the journal: medians and their intervals
-(tuned file, formats of benchmark services, the report's data), the model's rank,
-who was measured again, and what a resumed run takes over.
+"""Recomputes statistics of a run from the samples in its journal: medians and their intervals (tuned file, formats of benchmark
+services, the report's data), the model's rank, the candidates of the re-measurement, and the results that a resumed run reuses.
 
-	tests/checks/recomputed.py OUT		OUT: the folder with the binary
-"""
+	tests/checks/recomputed.py OUT		OUT: the folder with the binary"""
 import json
 import math
 import os
@@ -17,7 +15,7 @@ TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
 ROOT = os.getcwd()
 RECORDING = os.path.join(ROOT, "tests/data/replay/measured.jsonl.gz")
 PROBLEM = "M=1000,N=1000,K=512,dtype=bf16"
-REACH = 1.06  # of the re-measurement (src/tune): the slowest that may still become the winner
+REACH = 1.06  # the slowest candidate of the re-measurement that may still win (src/tune)
 ENVIRONMENT = {**os.environ, "TILETUNE_PATH": ROOT + ":" + ROOT + "/tests/data/replay", "TILETUNE_NVRTC": "/nonexistent"}
 failures = 0
 
@@ -49,7 +47,7 @@ def tune(folder, name, *more):
 	run("tune", "tile", "-p", PROBLEM, "-d", "replay:" + RECORDING, *([] if "-e" in more else ["-e", "exhaustive"]), "-o", os.path.join(folder, name), *more)
 
 
-STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179)  # 95%, by degrees of freedom
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179)  # 95% quantiles by degrees of freedom
 
 
 def middle(values):
@@ -58,7 +56,7 @@ def middle(values):
 
 
 def summary(samples):
-	"""Median and the interval that holds it with 95%: the mean without outliers, its variance that of the slowest waves."""
+	"""Median and its 95% interval: the mean without outliers, with the variance of the slowest cosine terms."""
 	count, median = len(samples), middle(samples)
 	reach = 5 * 1.4826 * middle([abs(sample - median) for sample in samples]) or math.inf
 	values = [max(median - reach, min(median + reach, sample)) for sample in samples]
@@ -87,7 +85,7 @@ def correlation(x, y):
 
 
 def predictions(ok):
-	"""Before anything was compiled, as `explain` says them without a compiler; the order of the search."""
+	"""Predictions before compilation, as `explain` computes them without a compiler, in the order of the search."""
 	def one(line):
 		answer = run("explain", "tile", "-p", PROBLEM, "-d", "replay:" + RECORDING, "-f", line["family"].split("/")[1], "-c", line["configuration"], "--json")
 		return json.loads(answer)["entries"][0]["winner"]["score"]["predicted_time_us"]
@@ -97,7 +95,7 @@ def predictions(ok):
 
 
 def check_model(folder):
-	"""The model's rank by what the search measured, in the order of the predictions; equal ones in any order."""
+	"""The model's rank in the search's measurements, in the order of the predictions; equal predictions in any order."""
 	tune(folder, "m.json", "--where", "BK == 32 or BK == 64 and BM <= 96")
 	with open(folder + "/m.json", encoding="utf-8") as file:
 		model = json.load(file)["entries"][0]["model"]
@@ -114,7 +112,7 @@ def check_model(folder):
 
 
 def check_remeasured(folder):
-	"""All within reach of the best were timed again, and few others."""
+	"""All candidates within reach of the best were timed again, and few others."""
 	tune(folder, "q.json", "-e", "quick", "--strategy", "exhaustive", "-b", "77s", "--where", "not (BM == 64 and BN == 192)")
 	journal = lines(folder + "/q.journal.jsonl")
 	ok = [line for line in journal if line["event"] == "evaluation" and line["outcome"] == "ok"]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A member of a type that has no kind, or of another type than its table line says, does not compile.
+# A member whose type has no kind, or differs from its table line, does not compile.
 set -u
 bad=0
 compiles() {

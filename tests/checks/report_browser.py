@@ -1,9 +1,9 @@
-"""The report's page in a real browser (Debian's chromium, headless): its numbers are those of the tuned file and the
-journal, worked out here; filters, sorting, keyboard, zoom, saving, themes and a phone's width work; nothing is asked of
-the network; hostile, torn and unreadable data end in text or in one clear line.
+"""The report's page in a real browser (Debian's headless chromium): its numbers are those of the tuned file and the journal, computed
+here. Filters, sorting, keyboard, zoom, saving, themes and the width of a phone work. The page makes no network requests. Hostile,
+incomplete and unreadable data give text or one clear message.
 
 	report_browser.py OUT            OUT/tiletune makes the pages
-	report_browser.py OUT --bench    how long a journal of 50,000 evaluations takes to open"""
+	report_browser.py OUT --bench    time to open a journal of 50,000 evaluations"""
 import base64
 import copy
 import gzip
@@ -62,7 +62,7 @@ def check_problems(browser, folder):
 	expect("the picture follows the filter", text(page, "#map h3").startswith(f"{len(wanted)} problem"), True)
 	type_filter(page, "winners", "")
 	expect("the picture has every problem", text(page, "#map h3").startswith(f"{len(entries)} problems"), True)
-	# by keyboard: the leftmost point has the least intensity; Enter shows its problem
+	# by keyboard: the leftmost point has the lowest intensity; Enter shows its problem
 	first = min(entries, key=lambda e: e["winner"]["tflops"] / e["winner"]["gb_per_s"])
 	page.value("document.querySelector('#map svg').focus()")
 	page.key("ArrowRight")
@@ -71,7 +71,7 @@ def check_problems(browser, folder):
 	expect("Enter shows the problem", page.value("location.hash"), f"#p{entries.index(first)}")
 	expect("the problem is shown", show_time(first["winner"]["time_us"]["median"]) in text(page, "#detail .stats"), True)
 	expect("the focus follows", page.value("document.activeElement.tagName"), "H2")
-	# journals have the number of the problem in front or at the end
+	# the number of the problem is the first or the last member of a line
 	with gzip.open(SUITE.replace(".json", ".journal.jsonl.gz"), "rt", encoding="utf-8") as file:
 		runs = [line for line in map(json.loads, file) if line["event"] in ("problem", "evaluation")]
 	number = next(e["number"] for e in runs if e["event"] == "problem" and all(e["problem"].get(key) == value for key, value in slowest["problem"].items()))
@@ -134,7 +134,7 @@ def heads(page):
 
 
 def cells_of(page, family):
-	"""[row, column, text, class] of each cell of a heat map that says something."""
+	"""[row, column, text, class] of each cell of a heat map that has a text."""
 	return page.value(f"""(svg => {{ const heads = [...svg.querySelectorAll('text.muted')], rows = heads.filter(t => t.classList.contains('end')), columns = heads.filter(t => t.classList.contains('middle'));
 			return [...svg.querySelectorAll('text[class*="on-"]')].map(t => {{ const near = (list, axis, at) => list.reduce((a, b) => Math.abs(b.getAttribute(axis) - at) < Math.abs(a.getAttribute(axis) - at) ? b : a).textContent;
 			return [near(rows, 'y', +t.getAttribute('y')), near(columns, 'x', +t.getAttribute('x')), t.textContent, t.getAttribute('class')]; }}); }})(document.querySelector('figure[data-figure="tiles {family}"] svg'))""")
@@ -169,7 +169,7 @@ def check_stages(browser, folder):
 	why = said.split("Why it lost: ")[1]
 	page.value("(rows => rows.find(r => [...r.cells].some(c => c.textContent === " + json.dumps(show_time(search.runner_up["final"])) + ")).querySelector('.link').click())([...document.querySelectorAll('[data-table=candidates] tbody tr')].filter(r => r.cells.length > 2))")
 	expect("the unfolded row has the same text", text(page, "tr.details").endswith("Why it lost: " + why), True)
-	# the filter shows a problem that it leaves in, and finds keys that have their defaults
+	# the filter shows a matching problem, and finds keys with default values
 	causal = next(e for e in tuned["entries"] if e["problem"]["causal"] == 1)
 	for key, value, shown in (("causal", 0, entry), ("causal", 1, causal), ("head_dim_v", causal["problem"]["head_dim_v"], causal)):
 		type_filter(page, "winners", f"{key}={value}")
@@ -324,7 +324,7 @@ def check_hostile(browser, folder):
 	path = report(folder, "hostile.html", DATA + "small.json")
 	with open(path, encoding="utf-8") as file:
 		content = file.read()
-	# the program refuses most of this: the page must not depend on that
+	# the program refuses most of these, but the page must not rely on that
 	for name, data in (("tuned0", json.dumps(tuned)), ("journal0", "".join(with_checksum(line, None) for line in lines))):
 		packed = base64.b64encode(gzip.compress(data.encode())).decode()
 		content = re.sub(f'(id="{name}">)[^<]*', lambda match: match.group(1) + packed, content)
@@ -371,7 +371,7 @@ def check_damage(browser, folder):
 
 # ---- 50,000 evaluations ----
 def large_journal(folder, count=50_000):
-	"""Lines as a run writes them; times, tiles and resources vary."""
+	"""Lines as written by a run, with varying times, tiles and resources."""
 	choose, path = random.Random(1), os.path.join(folder, "large.journal.jsonl")
 	lines = lines_of(DATA + "small.journal.jsonl")
 	patterns = [line for line in lines if line["event"] == "evaluation"]

@@ -1,8 +1,8 @@
-"""The report's colours: text can be read on them, lines and markers stand out from the page, and
-people with any kind of colour blindness can tell series and steps of the heat map apart.
+"""The report's colours: text is readable on them, lines and markers contrast with the page, and people with any kind of colour blindness
+can distinguish series and steps of the heat map.
 
-Contrast: WCAG 2.1. Colour blindness: Machado, Oliveira, Fernandes 2009, severity 1.0. Differences:
-CIE76 in CIELAB (2.3 is just noticeable)."""
+Contrast: WCAG 2.1. Colour blindness: Machado, Oliveira, Fernandes 2009, severity 1.0. Differences: CIE76 in CIELAB (2.3 is just
+noticeable)."""
 import itertools
 import re
 import sys

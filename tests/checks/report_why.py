@@ -1,5 +1,5 @@
-"""Why a runner-up lost, on the report's page: what the tuned file says of the decision in one sentence with its numbers.
-What is drawn names no row twice, hides no point, and says nothing of measurements that were not made.
+"""The report's page explains in one sentence with numbers why a runner-up lost, according to the tuned file. Figures name no row twice,
+hide no point, and mention no measurements that were not made.
 
 	report_why.py OUT            OUT/tiletune makes the pages"""
 import copy
@@ -74,7 +74,7 @@ def check_said(browser, folder):
 
 
 def check_few_blocks(browser, folder):
-	"""Where few blocks run the place of the code adds noise, by which more than 1% may be tied."""
+	"""If few blocks run, code placement adds noise, so that differences above 1% may be ties."""
 	tuned = load("results/nvidia-h200/decode.json")
 	entry = next(e for e in tuned["entries"] if any(row["time_us"]["median"] < 0.985 * e["winner"]["time_us"]["median"] for row in e["tied"]))
 	expect("few blocks", entry["winner"]["score"]["tiles"] < 66, True)
@@ -87,7 +87,7 @@ def check_few_blocks(browser, folder):
 
 
 def check_energy(browser, folder):
-	"""Of a file that does not tell the energy of others a ratio of times is not called energy."""
+	"""If a file lacks the energy of other rows, a ratio of times is not called energy."""
 	path = report(folder, "energy.html", "results/nvidia-h200/energy.json.gz")
 	page = show_page(browser, path, "#p3")
 	expect("chosen by energy", text(page, "#detail h2").endswith("(best energy)"), True)
@@ -101,7 +101,7 @@ def check_suite(browser, folder):
 	expect("the file does not say why others lost", any("lost" in row for e in entries for row in e["tied"]), False)
 	page, earlier = None, 0
 	for i, entry in enumerate(entries):
-		if i % 20 == 0: # a browser follows only so many links of one page in a row
+		if i % 20 == 0: # a browser follows only a limited number of links of one page in a row
 			page = page and page.close()
 			page = show_page(browser, path)
 		time = show_time(entry["winner"]["time_us"]["median"])
@@ -111,7 +111,7 @@ def check_suite(browser, folder):
 		expect(f"#p{i}: the tied group", len(page.value("[...document.querySelectorAll('#tied li')].map(row => row.textContent)")), len(entry["tied"]))
 		expect(f"#p{i}: the rule is said where others are tied", (rule or "").count("then one that every search of the problem tries first (planned: "), int(bool(entry["tied"])))
 		if "in an earlier round" in text(page, "#runner-up p"):
-			# the corrected time over the winner's is the per cent of the sentence and of the table
+			# the corrected time over the winner's gives the percentage in the sentence and in the table
 			times = re.findall(r"([\d.]+) µs (?:in an earlier round|when corrected)", text(page, "#runner-up p"))
 			marked = page.value("[...document.querySelector('[data-table=candidates] tr.second').cells].map(c => c.textContent)")
 			share, least = re.search(r"([\d.]+)% slower", said), sorted(float(row["Over winner"].rstrip("%")) for row in rows(page, "candidates") if row["Over winner"])[1]
@@ -122,7 +122,7 @@ def check_suite(browser, folder):
 		expect(f"#p{i}: the winner's cell has the winner's own time", [cell for cell in cells if cell.startswith("-")], [])
 	expect("some runner-up is of an earlier round, at another clock", earlier > 0, True)
 	page.close()
-	# launches of one kernel are told apart
+	# launches of one kernel are distinguished
 	page = show_page(browser, path, "#p6")
 	page.value("[...document.querySelectorAll('[data-table=candidates] > button')].at(-1).click()")
 	names = [(row.get("Family"), row["Tile"], row["Differs in"]) for row in rows(page, "candidates")]
@@ -131,7 +131,7 @@ def check_suite(browser, folder):
 
 
 def check_labels(browser, folder):
-	"""Labels of the roofline's limits hide no point and stay in the figure."""
+	"""Labels of the roofline's limits hide no point and stay within the figure."""
 	for name, fragments in ((DATA + "small.json", [""]), (DATA + "stages.json", ["#p0", "#p2"]), (SUITE, ["#p2", "#p25"])):
 		path = report(folder, "labels.html", name)
 		for fragment in fragments:
@@ -147,7 +147,7 @@ def check_labels(browser, folder):
 
 
 def check_predicted(browser, folder):
-	"""Nothing ran: no word of a measurement."""
+	"""Nothing ran, so the page mentions no measurement."""
 	tuned = load(DATA + "small.json")
 	tuned["entries"][0]["timing"] = "predicted"
 	lines = [line for line in lines_of(DATA + "small.journal.jsonl") if line["event"] not in ("final", "entry")]

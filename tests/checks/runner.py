@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tests/run.py tells every way in which a test can end, and leaves nothing running."""
+"""tests/run.py reports every way in which a test can end, and leaves no process running."""
 import os
 import signal
 import subprocess
@@ -70,5 +70,5 @@ with tempfile.TemporaryDirectory() as folder:
 	assert is_alive(pid)
 	runner.send_signal(signal.SIGINT)
 	assert runner.wait() == 128 + signal.SIGINT
-	while is_alive(pid):  # for ever, where a test's child outlives the interrupt
+	while is_alive(pid):  # loops forever if a test's child survives the interrupt
 		time.sleep(0.01)

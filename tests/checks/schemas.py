@@ -1,12 +1,10 @@
 #!/usr/bin/python3
-"""Schemas, files and our readers, each against the others.
+"""Schemas, files and readers, each tested against the others.
 
 	tests/checks/schemas.py OUT		OUT: the folder with the binary
 
-Every schema is a valid draft-07 schema; every file in the tree matches the schema of its format, and so
-do a tuned file, a journal and an explanation made on the spot; `tiletune validate` agrees with
-python3-jsonschema on all of them and on hundreds of damaged copies.
-"""
+Every schema is a valid draft-07 schema. Every file in the tree matches the schema of its format, and so do a new tuned file, journal
+and explanation. `tiletune validate` agrees with python3-jsonschema on all of them and on hundreds of damaged copies."""
 import copy
 import glob
 import gzip
@@ -24,17 +22,17 @@ TILETUNE = os.path.join(os.path.abspath(sys.argv[1]), "tiletune")
 ENVIRONMENT = {**os.environ, "TILETUNE_PATH": os.getcwd()}  # wherever OUT is
 MUTANTS_PER_FORMAT = 64
 LENGTH_OF_LISTS = 200 if os.environ.get("TEST_SIZE") == "full" else 12
-# Their readers also hold members against each other, which no schema says.
+# Readers of these also check members against each other, which schemas cannot express.
 READ_STRICTLY = {"tiletune.learned/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.own_kernel/1", "tiletune.journal/1", "tiletune.kernel/1"}
 # Programs of tests and benchmarks write these, tiletune reads none of them.
 UNREAD = {f"tiletune.{name}/1" for name in ("autotune_repeat", "bits", "compared_rows", "lookup_rates", "own_kernel_results", "repeat_rates", "triton_autotune", "versus")}
 # Answers of earlier versions and of experiments whose scripts have left the tree (results/README.md), kept among the results.
 EARLIER = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "durations", "loads", "pairs", "program_rates",
     "public_kernels", "several_gpus", "sweep", "tiles")}
-# They are read with the other files of their folder.
+# These are read with the other files of their folder.
 IN_FOLDER = {"tiletune.family/1", "tiletune.operation/1"}
 WRONG_FORM = r'\$\S*: expected (a known member here|a member "\w+"(,|$)|one of "|at (least|most) \d+ element|an architecture)'
-# Members that a family's own parameters name.
+# Members named after a family's own parameters.
 OWN_NAMES = r"\$\.(defaults|examples.*\.config)\."
 failures = []
 
@@ -59,7 +57,7 @@ def load_schemas():
 
 
 def read_documents(path):
-    """(format, documents): of a journal some lines, and the shortest of each event; `validate` reads all."""
+    """(format, documents): for a journal a sample of lines and the shortest line of each event; `validate` reads all."""
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as file:
         text = file.read()
@@ -131,7 +129,7 @@ def make_files(folder):
 
 
 def judgements(folder):
-    """Of a kernel that is right, beside a baseline, and of one that does not compile, on the stand-in driver."""
+    """Verdicts of judge about a correct kernel with a baseline and one that does not compile, on the stand-in driver."""
     os.mkdir(os.path.join(folder, "lib"))
     os.symlink(os.path.abspath(os.path.join(os.path.dirname(TILETUNE), "faults/libcuda.so.1")), os.path.join(folder, "lib/libcuda.so.1"))
     for name in ("vector_add.json", "vector_add.cu"):
@@ -162,7 +160,7 @@ def places(value, path=()):
 
 
 def changes_of(document):
-    """Changes of one thing: most make it wrong, some do not, and both sides have to say which."""
+    """Single changes: most make a document invalid, some do not, and both validators must agree."""
     for path in places(document):
         if not path:
             continue
@@ -189,14 +187,14 @@ def spread(items, count):
 
 
 def shortened(value):
-    """Of long lists some: python would take minutes; ours reads all."""
+    """Shortens long lists, for which Python would take minutes; tiletune reads all elements."""
     if isinstance(value, dict):
         return {key: shortened(each) for key, each in value.items()}
     return [shortened(each) for each in spread(value, LENGTH_OF_LISTS)] if isinstance(value, list) else value
 
 
 def compare_mutants(schemas, documents, folder):
-    """documents: format -> (document, path), one of each kind. Both validators over damaged copies."""
+    """documents maps a format to one (document, path) of each kind. Runs both validators over damaged copies."""
     paths, expected = [], []
     for name, group in documents.items():
         if name in UNREAD:
@@ -206,7 +204,7 @@ def compare_mutants(schemas, documents, folder):
             for path, change in chosen:
                 mutant = mutate(document, path, change)
                 if not isinstance(mutant.get("format", name), str) or mutant.get("format", name) != name:
-                    continue  # then it is no file of this format
+                    continue  # the change makes a file of another format
                 if name == "tiletune.journal/1" and "event" not in mutant:
                     continue
                 if name != "tiletune.journal/1" and "format" not in mutant:
@@ -233,7 +231,7 @@ def compare_mutants(schemas, documents, folder):
 
 
 def check_error_rows(schemas):
-    """What has a wrong form (a member too many or too few, ...: rows of tests/errors) is refused by the schema, too."""
+    """Documents of a wrong form (missing or additional members, ...: rows of tests/errors) are refused by the schema, too."""
     count = 0
     for path in sorted(glob.glob("tests/errors/*.txt")):
         with open(path, encoding="utf-8") as file:
@@ -253,7 +251,7 @@ def check_error_rows(schemas):
 
 
 def check_recording():
-    """The committed recording is what its script writes."""
+    """The committed recording equals the output of its script."""
     script = subprocess.run([sys.executable, "tests/tools/record_tile.py"], capture_output=True, text=True, check=True)
     with gzip.open("tests/data/replay/measured.jsonl.gz", "rt", encoding="utf-8") as file:
         if file.read() != script.stdout:
@@ -283,7 +281,7 @@ def main():
                 kind = document.get("event", "whole")
                 if kind not in kinds or len(str(document)) < len(str(kinds[kind][0])):
                     kinds[kind] = document, path
-        # one process: a template's folder is loaded again for each of its files; families.sh compiles them
+        # one process, because a template's folder is loaded again for each of its files; families.py compiles them
         result = run("validate", "--path", "tests/toy", "--path", "tests/data/replay", "--path", "tests/data/kernel", "--json", *readable,
             TILETUNE_NVRTC="/none")
         if result.returncode:

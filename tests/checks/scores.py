@@ -1,11 +1,9 @@
 #!/usr/bin/python3
-"""The golden scores (tests/data/score/golden.csv), which the program wrote itself, worked out again from
-the devices of tests/unit/score_cases.h and the documented formulas (src/score): tiles, waves, occupancy,
-shared memory, traffic, and for one launch (SPLIT_K = 1) the physical time within 0.5%. Nothing may be
-faster than memory and tensor cores allow.
+"""Recomputes the golden scores (tests/data/score/golden.csv), which the program wrote, from the devices of tests/unit/score_cases.h and
+the documented formulas (src/score): tiles, waves, occupancy, shared memory, traffic, and for one launch (SPLIT_K = 1) the physical
+time within 0.5%. No time may be below the limits of memory and tensor cores.
 
-	tests/checks/scores.py
-"""
+	tests/checks/scores.py"""
 import csv
 import re
 import sys
@@ -20,7 +18,7 @@ class Case(dict):
 
 
 def device(source, name):
-	"""The numbers of case_device_ampere(), and of case_device_hopper() on top of it."""
+	"""The numbers of case_device_ampere(), with the changes of case_device_hopper()."""
 	numbers = {}
 	for wanted in ("ampere", "hopper")[: 1 + (name == "hopper")]:
 		body = source.split(f"case_device_{wanted}(void)\n{{")[1].split("\n}")[0]
@@ -31,13 +29,13 @@ def device(source, name):
 
 def expect(row, what, found, wanted, tolerance):
 	global failures
-	if abs(found - wanted) > tolerance * abs(wanted) + (5e-5 if tolerance else 0):  # four digits behind the point
+	if abs(found - wanted) > tolerance * abs(wanted) + (5e-5 if tolerance else 0):  # the file has four decimals
 		failures += 1
 		print(f"{row['device']}, {row['case']}: {what}: expected {wanted:.6g}, found {found:.6g}")
 
 
 def occupancy(d, threads, regs, smem):
-	"""Blocks per SM: registers go to warps in units of 256, by schedulers in fours; shared memory in units of 128."""
+	"""Blocks per SM: registers are allocated per warp in units of 256, for four schedulers; shared memory in units of 128."""
 	warps = ceil(threads / 32)
 	by_regs = d.regs_per_sm // 4 // (ceil(regs * 32 / 256) * 256) * 4 // warps
 	by_smem = inf if not smem else d.smem_per_sm_bytes // (ceil((smem + d.smem_reserved_bytes) / 128) * 128)
@@ -48,13 +46,13 @@ def occupancy(d, threads, regs, smem):
 
 
 def units_per_row(pitch, rows, size, unit):
-	"""Lines or sectors that a row touches, over the fewest: rows start where the pitch puts them."""
+	"""Lines or sectors that a row touches, over the minimum; the pitch determines where rows start."""
 	touched = sum((row * pitch % unit + size - 1) // unit + 1 for row in range(rows))
 	return touched / (rows * ceil(size / unit))
 
 
 def physical_us(d, c, score):
-	"""One launch in whole waves, copies by threads: src/score/block_model.c, time_model.c."""
+	"""One launch in whole waves, with copies by threads: src/score/block_model.c, time_model.c."""
 	warps, slice_bytes = c.BM // c.WM * (c.BN // c.WN), (c.BM + c.BN) * c.BK * 2
 	mma_count = warps * (c.WM // 16) * (c.WN // 8) * (c.BK // 16)
 	issue = d.instructions_per_clock_sm
@@ -68,7 +66,7 @@ def physical_us(d, c, score):
 	latency = per_us * (d.l2_latency_us + min(1, dram_read / score.l2_bytes) * (d.dram_latency_us - d.l2_latency_us))
 
 	def phase(issued, smem, l2, count, l2_rate):
-		"""What warps issue, and copies beside it; of the shorter all but one job's share is hidden."""
+		"""Instructions that warps issue, and copies at the same time; the shorter part is hidden except for one block's share."""
 		running = count * warps
 		issued, beside = count * issued * max(1, 4 / running), count * max(smem, l2 / l2_rate)
 		return max(issued, beside) + min(issued, beside) / max(1, running / 4)
@@ -100,7 +98,7 @@ def check(row, d):
 	expect(row, "tiles", float(row["tiles"]), tiles * c.SPLIT_K, 0)
 	expect(row, "tile_efficiency_ratio", float(row["tile_efficiency_ratio"]), c.M * c.N / (tiles * c.BM * c.BN), 1e-4)
 	expect(row, "occupancy_ratio", float(row["occupancy_ratio"]), blocks * ceil(threads / 32) / 64, 1e-3)
-	# of what is computed for C, steps filled up with zeros; of what moves, the parts of split sums
+	# FLOP for C, including padded steps; bytes moved, including the parts of split sums
 	depth = ceil(c.K / (c.BK * c.SPLIT_K)) * c.BK * c.SPLIT_K
 	intensity = 2 * c.M * c.N * depth / (2 * (c.M * c.K + c.N * c.K) + c.M * c.N * (4 * c.SPLIT_K if c.SPLIT_K > 1 else 2))
 	expect(row, "arithmetic_intensity", float(row["arithmetic_intensity"]), intensity, 1e-3)

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""python3 -m tiletune.recorded makes journals of others' recordings, and results/tools/search_strategies.py the tables of
-results/search*.md, here of small spaces.
+"""python3 -m tiletune.recorded converts other tuners' recordings to journals, and tests/tools/search_strategies.py makes the tables of
+results/search*.md, here for small spaces.
 
-	tests/checks/search_strategies.py OUT		OUT: the folder with the binary
-"""
+	tests/checks/search_strategies.py OUT		OUT: the folder with the binary"""
 import gzip
 import json
 import math
@@ -56,7 +55,7 @@ for x in (16, 32, 48, 64, 96, 128):
 			for mode in "ab":
 				time = 1 + abs(x - 64) / 64 + abs(y - 4) / 8 + abs(z - 3) / 6 + (mode == "b") * 0.2
 				failed = source.choice(("RuntimeFailedConfig", "CompilationFailedConfig", "InvalidConfig")) if source.random() < 0.1 else None
-				if x * y <= 512:  # a constraint: others are not in the file
+				if x * y <= 512:  # a constraint, so that the file lacks the others
 					cache[f"{x},{y},{z},{mode}"] = {"x": x, "y": y, "z": z, "mode": mode, "time": 1.0 if (x, y, z, mode) == (64, 4, 3, "a") else failed or time}
 with open("cache.json", "w", encoding="utf-8") as out:
 	out.write(json.dumps({"device_name": "A card", "kernel_name": "blur", "tune_params_keys": ["x", "y", "z", "mode"], "cache": cache})[:-2] + ",\n")
@@ -123,7 +122,7 @@ with open("one.md", encoding="utf-8") as one, open("again.md", encoding="utf-8")
 table = figures("one.md")
 assert table["guided:nothing"][0][-1] == 1 and table["guided:nothing"][0] == sorted(table["guided:nothing"][0]), table
 assert table["random:nothing"][0][1] < table["guided:nothing"][0][1], table
-# every candidate in turn: the optimum is met once it has been asked for, and not before
+# every candidate in turn: the optimum counts from the moment when it was requested
 tool("search_strategies.py", "spaces", "-n", "1", "-e", "400", "-s", "exhaustive", "-o", here("all.md"), here("blur.json"))
 shares = figures("all.md")["exhaustive:nothing"][0]
 assert shares[-1] == 1 and shares[0] < 1, shares
@@ -141,7 +140,7 @@ assert [(run.space, run.strategy, run.seed) for run in runs] == [("blur", name, 
 assert all(abs(sum(1000 / min(run.times_us[:50]) for run in runs[at:at + 4]) / 4 - table[name][0][1]) < 1e-4
 	for at, name in ((0, "guided:nothing"), (4, "random:nothing")))
 
-# Kernel Tuner's runs, of a module in its place: what it asks for again counts once, a failure is infinite
+# Kernel Tuner's runs, simulated by a stand-in module: a repeated request counts once, a failure is infinite
 os.makedirs("stand_in")
 with open("stand_in/numpy.py", "w", encoding="utf-8") as file:
 	file.write("class random:\n\tseed = staticmethod(lambda seed: None)\n")
@@ -196,7 +195,7 @@ with open("suite.jsonl", "w", encoding="utf-8") as file:
 			"families": [one for one in whole[1]["families"] if one["name"] == "tile/direct"]}, whole[0]["id"]))
 		for line in candidates:
 			tile = dict(pair.split("=") for pair in line["configuration"].split(","))
-			# by far the best is what physics does not think of
+			# the best configuration is one with a poor prediction
 			time = 100 * (1 if tile["BM"] == "96" and tile["BN"] == "96" else 3) + int(tile["BK"]) + 5 * int(tile["STAGES"])
 			file.write(with_checksum({**line, "problem": number, "samples_us": [float(time)]}, whole[0]["id"]))
 ENVIRONMENT["TILETUNE_PATH"] = f"{ROOT}:{ROOT}/tests/data/replay"

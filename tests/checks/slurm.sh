@@ -1,7 +1,7 @@
 #!/bin/sh
-# configs/cluster on a real Slurm of two nodes on this machine: an array of eight parts over the stand-in GPU, of
-# which one is killed and requeued while a node is drained, then the merge: nothing is lost, nothing twice. The one
-# that is killed is held by a kernel that hangs, so that it cannot end before.
+# configs/cluster on a real Slurm of two nodes on this machine: an array of eight parts on the stand-in GPU,
+# of which one is killed and requeued while a node is drained, then the merge. Nothing is lost or duplicated.
+# A kernel that hangs holds the killed part, so that it cannot end before.
 set -u
 out=$1
 skip() {
@@ -92,7 +92,7 @@ merge=$(cd "$d" && sh "$root/configs/cluster/submit.sh" 2>"$d/submit.err") || {
 }
 array=$((merge - 1))
 until [ -e "$d/held" ] || [ -z "$(squeue -h -j "$array" 2>/dev/null)" ]; do sleep 0.1; done
-# the one that has concluded a problem, and has more to do: all wait for one GPU
+# the part that has concluded a problem and has more to do: all wait for one GPU
 for task in 1 2 3 4 5 6 7 8; do
 	case $(grep -cs '"event":"entry"' "$d/shared/shard-$task.shard-$task-of-8.journal.jsonl") in
 	[1-7]) running=${array}_$task ;;

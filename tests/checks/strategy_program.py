@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""--strategy program:CMD: `random` of another process measures what `random` inside does; what cannot be taken is answered, counted, and ends the search.
+"""--strategy program:CMD: `random` in another process measures the same candidates as the built-in one. Invalid requests are answered,
+counted, and end the search.
 
-	tests/checks/strategy_program.py OUT		OUT: the folder with the binary
-"""
+	tests/checks/strategy_program.py OUT		OUT: the folder with the binary"""
 import json
 import os
 import signal
@@ -30,7 +30,7 @@ def tune(strategy, *arguments, codes=(0,)):
 
 
 def measured():
-	"""What the journal says, but when, and of which run."""
+	"""The journal without dates and run ids."""
 	with open("tuned.journal.jsonl", encoding="utf-8") as file:
 		lines = [json.loads(line) for line in file]
 	for line in lines:
@@ -61,20 +61,20 @@ def test_refused():
 		expect(f"{what}: what was measured", len([line for line in measured() if line["event"] == "evaluation"]), 3)
 		with open("log", encoding="utf-8") as file:
 			errors = file.read().splitlines()
-		# the last two may come when it is ended already
+		# the last two may arrive after the end
 		expect(f"{what}: how many were answered", REFUSED_MAX - 2 <= len(errors) <= REFUSED_MAX, True)
 		expect(f"{what}: the answer", words in errors[0], True)
 		expect(f"{what}: the end", f"stopped because the strategy program made {REFUSED_MAX} invalid proposals in a row" in done.stdout, True)
 
 
 def test_in_a_row():
-	"""Those between are taken, and the count begins again."""
+	"""Valid requests in between are accepted, and restart the count."""
 	tune(f"{STRATEGY} sometimes", "--evaluations", "60")
 	expect("what was measured", len([line for line in measured() if line["event"] == "evaluation"]), 60)
 
 
 def test_interrupt():
-	"""One that does not read what it is told, which is more than a pipe holds."""
+	"""A strategy that does not read its input, which is more than a pipe holds."""
 	with open("asleep.sh", "w", encoding="ascii") as file:
 		file.write("touch started; exec sleep 1000\n")
 	environment = {name: value for name, value in ENVIRONMENT.items() if name != "TILETUNE_NVRTC"}
@@ -82,7 +82,7 @@ def test_interrupt():
 			"--strategy", "program:sh asleep.sh", "-o", "interrupted.json"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tuning:
 		while not os.path.exists("started") and tuning.poll() is None:
 			time.sleep(0.01)
-		time.sleep(1)  # it is told
+		time.sleep(1)  # the message is sent
 		tuning.send_signal(signal.SIGINT)
 		try:
 			expect("the exit code", tuning.wait(20), 130)
@@ -92,7 +92,7 @@ def test_interrupt():
 
 
 def test_budget():
-	"""A strategy that is silent ends with the budget."""
+	"""A silent strategy ends with the budget."""
 	started = time.monotonic()
 	done = tune("program:sleep 1000", "--budget", "4s", codes=(1,))
 	expect("in time", time.monotonic() - started < 20, True)

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""python3 -m tiletune.t1: T1 files of both dialects become kernels that `validate` accepts; what a CUDA
-kernel cannot have is refused with the place and a reason; paths hold from another folder too.
+"""python3 -m tiletune.t1: T1 files of both dialects become kernels that `validate` accepts. Features that a CUDA kernel cannot have are
+refused with place and reason. Paths also work from another folder.
 
-tests/data/t1 has what tests/own/*.t1.json become; each case below changes one thing in one of them.
-"""
+tests/data/t1 has the expected results for tests/own/*.t1.json. Each case below changes one part of a file."""
 import json
 import os
 import shutil
@@ -32,7 +31,7 @@ def expect(what, found, expected):
 
 
 def changed(source, *changes):
-    """The file with texts replaced, each of which must be there; converted; parsed or the message."""
+    """Replaces texts (which must exist) in the file and converts it; returns the parsed result or the message."""
     with open(source) as file:
         text = file.read()
     for old, new in changes:
@@ -111,7 +110,7 @@ def test_members():
 
 
 def test_defaults():
-    """A default that is none of the values says nothing; where that cannot be told, it stays."""
+    """A default that is not among the values is dropped; if that cannot be decided, it stays."""
     def default(values, number):
         return changed(KERNEL_TUNER, ('"[32] + list(range(64, 1024+1, 64))"', values), ('"Default": 128', f'"Default": {number}')) \
             .get("defaults", {}).get("block_size_x")
@@ -177,7 +176,7 @@ def test_refused():
 
 
 def test_folders():
-    """The kernel stands in the folder above; the result in a third one finds what it names."""
+    """The kernel is in the parent folder; the result in a third folder finds the files that it names."""
     os.makedirs("a/cases")
     os.makedirs("b")
     shutil.copy("scale.cu", "a/scale.cu")

@@ -1,7 +1,8 @@
 #!/bin/sh
-# python3 -m tiletune.t4: what it writes of tuned files and journals says the same as these, and is valid under the results
-# schema of T4, as the kernel_tuner package has it: pinned, from PyPI, in a virtual environment under the build folder, made
-# once. Without PyPI and the package from before the schema is left out, said so, and the values are compared.
+# python3 -m tiletune.t4: its output for tuned files and journals contains the same data, and is valid under
+# the results schema of T4 in the kernel_tuner package, which is pinned and installed once from PyPI into a
+# virtual environment under the build folder. Without PyPI and an earlier installation the schema is skipped,
+# with a message, and only the values are compared.
 set -u
 version=1.5.0
 wheel=sha256:c3aa31663f1166e4817ae17260e5c3b05d33f0de384c2c7cc615fb7c5b9d1bd4
@@ -15,7 +16,7 @@ if [ -z "$(schema)" ]; then
 	echo "kernel_tuner==$version --hash=$wheel" >"$scratch/wanted"
 	if ! timeout 120 "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps \
 		--only-binary :all: --require-hashes --retries 2 -r "$scratch/wanted" >"$scratch/talk" 2>&1; then
-		# another file under that name is no reason to look away
+		# another file under that name must not disable the check
 		if grep -qi 'hashes' "$scratch/talk"; then cat "$scratch/talk"; exit 1; fi
 		echo "skipped: T4's schema: PyPI did not give kernel_tuner $version"
 	fi
@@ -93,7 +94,7 @@ if schema:
     for document in documents:
         errors = list(validator.iter_errors(document))
         assert not errors and document["results"], [(list(error.absolute_path), error.message[:200]) for error in errors[:5]]
-    # a file that is not one is refused, or this test could not fail
+    # an invalid file is refused, otherwise this test could not fail
     assert not validator.is_valid({"results": [{"configuration": {}, "times": {}, "invalidity": "maybe", "correctness": 1}]})
 
 # a cache file of Kernel Tuner: each configuration by its values in the order of the parameters
@@ -112,7 +113,7 @@ for key, item in cache["cache"].items():
     assert item["time"] == failure if failure else close(item["time"], statistics.median(line["samples_us"]) / 1000), (item, line)
 assert kinds["time"] > 10 and len(kinds) > 1, kinds
 
-# what cannot be converted is said
+# inputs that cannot be converted give messages
 for words, said in (((RECORDED, "--cache"), "found 4"), (("README.md",), "tiletune.t4: "),
         (("configs/suites/llm.json",), "neither a tuned file nor a journal"), ((RECORDED, "--cache", "--problem", "M=7"), "found 0")):
     done = convert(*words)

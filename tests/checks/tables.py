@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""Every strategy and export format that is defined stands in its table, so that help names it.
+"""Every strategy and export format that is defined is in its table, so that help lists it.
 
-	tests/checks/tables.py OUT
-"""
+	tests/checks/tables.py OUT"""
 import glob
 import re
 import subprocess

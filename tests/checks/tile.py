@@ -1,4 +1,4 @@
-"""CUDA Tile C++ without a GPU: kernels compile, figures come from the cubin, and what goes wrong has a message.
+"""CUDA Tile C++ without a GPU: kernels compile, figures come from the cubin, and failures have messages.
 
 	tile.py OUT    OUT/tiletune is the binary; the compilers are fetched into build/cuda-tile"""
 import json
@@ -75,7 +75,7 @@ def check_draft(folder):
 
 
 def check_gate(folder):
-	"""A baseline of a tile kernel is a gate for a B200 on a machine without one."""
+	"""A baseline of a tile kernel for a B200 can be checked on a machine without one."""
 	b200 = ("--device", "model:b200", "--cache-dir", folder + "/cache")
 	kernel = own_kernel(folder, FILL, parameters={"SIZE": [64]})
 	baseline = folder + "/b200.json"
@@ -114,34 +114,34 @@ def check_stack(folder, predicted):
 		expect(f"stack of {size} elements", tiletune("tune", kernel, *predicted, "--cache-dir", folder + "/cache"), *texts, code=code)
 
 
-# An assembler that does not end: it takes a second for the limit that was set for it.
+# An assembler that never ends; it runs out of its own time limit after a second.
 LATE = f"#!{sys.executable}\nimport signal\nassert 90 < signal.alarm(1) <= 100\nsignal.pause()\n"
 
 
 def stub_toolkit(folder, build):
-	"""Files that look like a toolkit of that build to the search."""
+	"""Files that the search accepts as a toolkit of that build."""
 	for name in ("bin/tileiras", "bin/ptxas", "lib/libnvrtc.so.13", "lib/libnvvm.so.4", "include/cuda_tile.h", "include/crt/cuda_tile.h"):
 		os.makedirs(os.path.dirname(f"{folder}/{name}"), exist_ok=True)
 		with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
 			file.write(f"Cuda compilation tools, release {build[1:5]}, {build}\n")
 
 
-# Architectures without a sheet of their own are those of another one.
+# Architectures without their own sheet use another one's.
 ARCHITECTURES = {80: "a100-sxm4", 86: "a10", 89: "l4", 90: "h200-sxm", 100: "b200", 103: "b200", 107: "b200", 110: "b200", 120: "rtx-5090", 121: "rtx-5090"}
-SMALL = (90, 100)  # of the short run
+SMALL = (90, 100)  # architectures of the short run
 SAMPLES = (("gemm", "M=304,N=528,K=1040,dtype={}", "BM=128,BN=128,BK=64,WARPS=8,SPLIT_K=2"), ("gemm", "M=4096,N=4096,K=512,dtype={}", "BM=128,BN=128,BK=64,WARPS=8,PERSISTENT=1"),
 	("attention", "batch=1,heads=2,seq_q=300,seq_k=500,head_dim=64,dtype={},causal=1", "BM=128,BN=64,WARPS=8"), ("gemm_chain", "m=300,k=64,n=256,p=64,dtype={}", "BM=128,BN=64,BK=64,WARPS=8"))
 
 
 def instructions(architecture, dtype):
-	"""Those that must be in the code: of tensor cores, and of copies into shared memory."""
+	"""Instructions that the code must contain: of tensor cores, and copies into shared memory."""
 	if architecture >= 120 or architecture < 90:
 		return "HMMA" if dtype == "bf16" else "MMA", "UTMALDG" if architecture >= 120 else "LDGSTS"
 	return ("HGMMA" if dtype == "bf16" else "QGMMA") if architecture == 90 else ("UTCHMMA" if dtype == "bf16" else "UTCQMMA"), "UTMALDG"
 
 
 def check_architectures(folder):
-	"""The three families compile for every architecture, and `explain` shows what is in the cubin."""
+	"""The three families compile for every architecture, and `explain` shows the instructions in the cubin."""
 	os.makedirs(folder + "/configs/devices")
 	full = os.environ.get("TEST_SIZE") == "full"
 	for architecture, sheet in ARCHITECTURES.items():
@@ -172,7 +172,7 @@ def main():
 		predicted = ("--device", "model:h200-sxm", "--evaluations", "1", "--fresh", "-o", folder + "/tuned.json")
 		kernel = own_kernel(folder, FILL)
 
-		# the whole path; threads, registers and shared memory are those of the cubin
+		# the whole pipeline; threads, registers and shared memory come from the cubin
 		explained = tiletune("explain", "gemm", "-p", "M=512,N=512,K=512,dtype=bf16", "-f", "tile", "--config",
 			"BM=128,BN=128,BK=64,WARPS=8,CLUSTER=0,OCCUPANCY=0,PERSISTENT=0,SPLIT_K=1,BAND=1", "--device", "model:h200-sxm", "--json")
 		expect("gemm/tile", explained, code=0)
@@ -184,7 +184,7 @@ def main():
 		check_architectures(folder)
 		expect("own kernel", tiletune("explain", kernel, "-p", "n=4096", "--device", "model:h200-sxm"), "registers", code=0)
 		expect("devices", tiletune("devices"), "tile kernels: NVRTC V13.5", "tileiras V13.5", code=0)
-		# a dry run and `explain` have the families that `tune` tries: tile kernels only with their compiler
+		# a dry run and `explain` have the families that `tune` tries: tile kernels only if their compiler is installed
 		of_b200 = ("gemm", "-p", "M=512,N=512,K=512,dtype=bf16", "--device", "model:b200")
 		for name, arguments in (("dry run", ("tune", *of_b200, "--dry-run")), ("explain", ("explain", *of_b200))):
 			expect(name, tiletune(*arguments), "gemm/tile", code=0)
@@ -202,10 +202,10 @@ def main():
 		check_draft(folder)
 		check_gate(folder)
 		kernel = own_kernel(folder, FILL)
-		# the name of the toolkit's folder is no pattern
+		# special characters in the toolkit's path have no effect
 		os.symlink(TOOLKIT, folder + "/a{b,c}[d]")
 		expect("odd folder", tiletune("devices", toolkit=folder + "/a{b,c}[d]"), "tile kernels: NVRTC", code=0)
-		# an older toolkit in CUDA_HOME does no harm: tileiras gets another CUDA_HOME, and the search goes on
+		# an older toolkit in CUDA_HOME has no effect: tileiras gets another CUDA_HOME, and the search continues
 		old = ("explain", kernel, "-p", "n=128", "--device", "model:h200-sxm", "--cache-dir", folder + "/cache")
 		stub_toolkit(folder + "/old", "V13.1.80")
 		expect("old CUDA_HOME", tiletune(*old, CUDA_HOME=folder + "/old"), "registers", code=0)
@@ -229,7 +229,7 @@ def main():
 				("no such kernel", FILL.replace("fill(", "other("), {}, 'there is no kernel named "fill"')):
 			expect(what, tiletune("tune", own_kernel(folder, source, **members), *predicted), "compile_failed", *texts, code=1)
 
-		# an assembler that crashes or does not end costs its configurations only
+		# an assembler that crashes or hangs costs only its configurations
 		kernel = own_kernel(folder, FILL)
 		for name in ("include", "lib", "nvvm"):
 			os.symlink(f"{TOOLKIT}/{name}", f"{folder}/part/{name}")

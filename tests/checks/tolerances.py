@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""Tolerances of templates/ from both sides: what a right kernel may lose, worked out here from the formats and from how
-accumulators round, is within them and uses a fair part of them; small mistakes of a kernel are outside.
+"""Tests the tolerances of templates/ from both sides: rounding errors of a correct kernel, computed here from formats and accumulators,
+stay within them and use a fair part of them; small mistakes exceed them.
 
-	tests/checks/tolerances.py OUT [WORD...]		OUT: the folder with the binary; only cases that hold all WORDs
-"""
+	tests/checks/tolerances.py OUT [WORD...]		OUT: the folder with the binary; WORDs select cases that contain all of them"""
 import json
 import math
 import random
@@ -11,10 +10,10 @@ import subprocess
 import sys
 
 OUT, WORDS = sys.argv[1], sys.argv[2:]
-# Of the absolute and of the relative part: a right kernel is within, and uses some, so that 10 times as wide is too wide.
+# Shares of the absolute and of the relative tolerance that a correct kernel uses; a tenfold tolerance would be too wide.
 ABS_USED, REL_USED = (0.05, 0.95), (0.1, 1.0)
 ROWS, COLUMNS = 16, 12
-BITS = {"fp32": (24, -149), "tf32": (11, -136), "fp16": (11, -24), "bf16": (8, -133), "fp8_e4m3": (4, -9)}  # of the mantissa; the smallest number is 2^n
+BITS = {"fp32": (24, -149), "tf32": (11, -136), "fp16": (11, -24), "bf16": (8, -133), "fp8_e4m3": (4, -9)}  # bits of the mantissa; the exponent n of the smallest number 2^n
 PRODUCTS = """
 gemm simt M=16,N=12,K={k},dtype=fp32 -
 gemm mma M=16,N=12,K={k},dtype=tf32 -
@@ -42,7 +41,7 @@ attention flash_wgmma batch=1,heads=1,seq_q=16,seq_k=512,head_dim=64,dtype=fp8_e
 
 # ---- formats and accumulators ----
 def rounded(x, dtype):
-	"""To the nearest number of the type."""
+	"""Rounds to the nearest number of the type."""
 	bits, lowest = BITS[dtype]
 	step = max(math.frexp(x)[1] - bits, lowest)
 	return math.ldexp(round(math.ldexp(x, -step)), step)
@@ -53,7 +52,7 @@ def truncated(x, step):
 
 
 def on_cuda_cores(products):
-	"""One fused multiplication and addition after the other, each rounded to fp32."""
+	"""Fused multiply-adds in sequence, each rounded to fp32."""
 	total = 0.0
 	for x in products:
 		total = rounded(total + x, "fp32")
@@ -61,7 +60,7 @@ def on_cuda_cores(products):
 
 
 def on_tensor_cores(products, k):
-	"""k products an instruction, their exact sum added to an fp32 accumulator towards zero."""
+	"""Each instruction adds the exact sum of k products to an fp32 accumulator, rounding towards zero."""
 	total = 0.0
 	for at in range(0, len(products), k):
 		total += math.fsum(products[at : at + k])
@@ -70,7 +69,7 @@ def on_tensor_cores(products, k):
 
 
 def on_fp8_cores(products):
-	"""32 products an instruction: they and the accumulator are aligned to the largest and keep 13 bits behind its first."""
+	"""32 products per instruction: they and the accumulator are aligned to the largest exponent and keep 13 bits."""
 	total = 0.0
 	for at in range(0, len(products), 32):
 		addends = [total, *products[at : at + 32]]
@@ -91,7 +90,7 @@ def accumulated(products, dtype, accum="fast"):
 
 # ---- what is compared ----
 class Comparison:
-	"""Of a case's results, with its tolerances."""
+	"""The results of a case, with its tolerances."""
 
 	def __init__(self, case):
 		output = case["reference"]["outputs"][0]
@@ -105,7 +104,7 @@ class Comparison:
 			self.wrong.append(f"{self.name}: {text} (abs {self.abs:.3g}, rel {self.rel:.3g})")
 
 	def right(self, wanted, found, out_dtype, of_one_sign=None):
-		"""found: before it is rounded to the output's type; of_one_sign: wanted and found sums that nothing cancels."""
+		"""found is not yet rounded to the output's type; of_one_sign has wanted and found sums without cancellation."""
 		largest = max(abs(f - w) for w, f in zip(wanted, found))
 		self.expect(ABS_USED[0] <= largest / self.abs <= ABS_USED[1], f"a right kernel is off by {largest:.3g}, {largest / self.abs:.3f} of the absolute tolerance: expected {ABS_USED[0]} to {ABS_USED[1]}")
 		largest = max(abs(rounded(f, out_dtype) / w - 1) for w, f in of_one_sign or ((w, w) for w in wanted if abs(w) > 0.01))
@@ -133,7 +132,7 @@ def products(case, comparison):
 	all_products = [[x * y for x, y in zip(row, column)] for row in a for column in b]
 	wanted = [math.fsum(p) for p in all_products]
 	found = [accumulated(p, dtype, accum) for p in all_products]
-	positive = [[abs(x) for x in p] for p in all_products] if dtype in ("tf32", "fp16", "bf16") else []  # losses of the others are absolute
+	positive = [[abs(x) for x in p] for p in all_products] if dtype in ("tf32", "fp16", "bf16") else []  # the other types have only absolute errors
 	comparison.right(wanted, found, out_dtype, [(math.fsum(p), accumulated(p, dtype)) for p in positive])
 	step = {"fp32": 1, "tf32": 8, "fp8_e4m3": 32}.get(dtype, 16)
 	comparison.mistake("a k step left out", wanted, [f - math.fsum(p[-step:]) for p, f in zip(all_products, found)])
@@ -148,7 +147,7 @@ def products(case, comparison):
 
 
 def chain(case, comparison):
-	"""The intermediate is rounded: of the sums on the other side of a boundary one is off by a unit in the last place."""
+	"""The intermediate is rounded: a sum near a rounding boundary may differ by one unit in the last place."""
 	problem = case["problem"]
 	k, n, dtype = problem["k"], problem["n"], problem["dtype"]
 	a, b, c = matrix(ROWS, k, dtype), matrix(n, k, dtype), matrix(COLUMNS, n, dtype)
@@ -166,7 +165,7 @@ def chain(case, comparison):
 
 
 def attention(case, comparison):
-	"""Weights are rounded for the product with V, their sum is of what they were."""
+	"""Weights are rounded for the product with V, but their sum uses unrounded weights."""
 	problem = case["problem"]
 	keys, dim, dtype = problem["seq_k"], problem["head_dim"], problem["dtype"]
 	q, k, v = matrix(ROWS, dim, dtype), matrix(keys, dim, dtype), matrix(COLUMNS, keys, dtype)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The benchmark against cuBLASLt and compare_rows, over stand-ins of the driver and of cuBLASLt: entries of a tuned
-# file come back to life, results that differ are seen, what cannot be compared is left out.
+# The benchmark against cuBLASLt and compare_rows, with stand-ins of the driver and of cuBLASLt: entries of a
+# tuned file are rebuilt, different results are detected, and entries that cannot be compared are skipped.
 set -u
 out=$1
 work=$out/tests/versus
@@ -16,7 +16,7 @@ cache=${TEST_BUILD:-build}/test-cache
 	cat "$work/tune.log"
 	exit 1
 }
-# rows of that file in turn: equal kernels are equally fast, one that is no configuration has an error
+# rows of that file in turn: equal kernels are equally fast, an illegal configuration has an error
 /usr/bin/python3 - "$work" <<'PYTHON'
 import json, sys
 entry = json.load(open(f"{sys.argv[1]}/tuned.json"))["entries"][0]
@@ -62,7 +62,7 @@ expect 0 '^all '
 entries = json.load(open(sys.argv[1]))["entries"]
 assert [entry.get("agrees") for entry in entries].count(False) == 3, entries' "$work/versus.json"
 
-# two products in one kernel, beside two calls
+# two products in one kernel, compared with two calls
 "$out/tiletune" tune gemm_chain -f fused -f fused_resident --where "STAGES == 2" \
 	-p m=64,k=16,n=32,p=16,dtype=bf16 -p m=96,k=32,n=64,p=24,dtype=bf16,act=none,silu --strategy random --evaluations 2 --budget 10m --fresh \
 	--device cuda:0 --path . --cache-dir "$cache" -o "$work/chains.json" >"$work/tune.log" 2>&1

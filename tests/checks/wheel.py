@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Builds this machine's wheel as `make wheel` does, installs it into a fresh environment and runs its main job without a CUDA toolkit.
+"""Builds this machine's wheel like `make wheel`, installs it into a fresh environment and runs a tuning without a CUDA toolkit.
 
 	tests/checks/wheel.py OUT
 
-The pinned compiler (zig's cc, glibc 2.28) runs only if a file that the wheel is made from has changed: build/wheel/ARCH.hash says from
-which files the wheel was made. pip takes the wheels that tiletune requires from build/wheel/required. The environment is not activated,
-and Landlock hides the machine's toolkits and NVRTC from every process below. Skipped only if the packages cannot be fetched."""
+The pinned compiler (zig's cc, glibc 2.28) runs only if an input file of the wheel has changed: build/wheel/ARCH.hash identifies the
+inputs of the wheel. pip takes the wheels that tiletune requires from build/wheel/required. The environment is not activated, and
+Landlock hides the machine's toolkits and NVRTC from all processes. Skipped only if the packages cannot be fetched."""
 import ctypes
 import glob
 import hashlib
@@ -66,11 +66,12 @@ def hidden_paths() -> list[str]:
 
 
 HIDDEN = hidden_paths()
-HAS_LANDLOCK = LIBC.syscall(CREATE_RULESET, None, 0, 1) > 0  # asks for the version
+HAS_LANDLOCK = LIBC.syscall(CREATE_RULESET, None, 0, 1) > 0  # queries the version
 
 
 def hide() -> None:
-	"""This process, and those that it starts, may read all but HIDDEN. Links are not followed: their targets have rules."""
+	"""Lets this process and its children read everything but HIDDEN. Links are not followed, because their targets have their own
+	rules."""
 	ruleset = LIBC.syscall(CREATE_RULESET, ctypes.byref(ctypes.c_uint64(READ_FILE_AND_FOLDER)), ctypes.c_size_t(8), 0)
 
 	def allow(path: str) -> None:
@@ -109,7 +110,7 @@ def expect(what: str, expected: str, found: str) -> None:
 
 
 def inputs_hash() -> str:
-	"""Of the names and contents of all files that the wheel is made from, committed or not."""
+	"""Hash of the names and contents of all files in the wheel, committed or not."""
 	listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "Makefile", "README.md", "LICENSE", "src", "templates",
 		"configs"], check=True, capture_output=True, text=True).stdout.splitlines()
 	total = hashlib.sha256()
@@ -143,7 +144,7 @@ def build_wheel() -> str:
 
 
 def ci_install_line() -> str:
-	"""With which the CI examples install the wheel; it is the same in all of their jobs."""
+	"""The command by which the CI examples install the wheel, the same in all of their jobs."""
 	lines: set[str] = set()
 	for name in ("configs/ci/github-actions.yml", "configs/ci/gitlab-ci.yml"):
 		with open(name, encoding="utf-8") as file:

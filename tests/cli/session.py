@@ -1,14 +1,12 @@
 #!/usr/bin/python3
-"""Runs the commands of a transcript and compares what they print with what stands below them.
+"""Runs the commands of a transcript and compares their output with the lines below them.
 
 	tests/cli/session.py tests/cli/NAME.session       (or make test T=cli/NAME)
 
-A line that begins with `$ ` is a command, `> ` goes on with it, `#` is a comment, an empty line is nothing. All others
-are what the command above them prints, and `[exit N]` where it fails; a printed line that is empty or begins with $, >,
-# or \\ has a \\ before it. One sh runs all commands of a file, in an empty folder: variables, functions and `cd` last.
-$ROOT is the checkout, $OUT the build, `tiletune` the program; PRELUDE has what else commands may use.
-ACCEPT=1 writes what is printed into the file, for a reviewed diff.
-"""
+A line that begins with `$ ` is a command, `> ` continues it, `#` is a comment, and empty lines are ignored. All other lines are the
+output of the command above, with `[exit N]` if it fails. A printed line that is empty or begins with $, >, # or \\ is preceded by \\.
+One sh runs all commands of a file in an empty folder, so variables, functions and `cd` persist. $ROOT is the checkout, $OUT the
+build, `tiletune` the program; PRELUDE has other helpers for commands. ACCEPT=1 writes the output into the file, for a reviewed diff."""
 import difflib
 import os
 import re
@@ -70,12 +68,12 @@ def parse(text: str) -> tuple[list[Step], str]:
 
 
 def execute(steps: list[Step]) -> list[str]:
-	"""What each command prints."""
+	"""The output of each command."""
 	root, build = os.getcwd(), os.path.abspath(os.environ.get("TEST_BUILD", "build"))
 	out = os.path.abspath(os.environ.get("TEST_OUT", "build/release"))
 	more = {"ROOT": root, "OUT": out, "PATH": f"{out}:{os.environ['PATH']}", "LC_ALL": "C",
 		"XDG_CACHE_HOME": build + "/test-cache", "TILETUNE_LEARNED": os.environ.get("TILETUNE_LEARNED", "none")}
-	if not build.startswith(root + "/"):  # the templates are not beside the program
+	if not build.startswith(root + "/"):  # the templates are not next to the program
 		more["TILETUNE_PATH"] = root
 	scratch = tempfile.mkdtemp()
 	try:

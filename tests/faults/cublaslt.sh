@@ -1,5 +1,5 @@
-# Sourced, with OUT in $out and a folder's name in $work: a fresh folder in which programs find the
-# stand-ins of the driver and of cuBLASLt, as of an H200 with little memory.
+# Sourced with $out (the build folder) and $work (a folder): creates a fresh folder in which programs find
+# stand-ins of the driver and of cuBLASLt, for an H200 with little memory.
 libraries=$work/libraries
 rm -rf "$work"
 mkdir -p "$libraries"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The known wrong kernels (tests/gpu/bad_kernels.cu) as C++. The threads of a launch run one after
- * another. The duration of a launch is proportional to the work that it really did.
+ * The known wrong kernels (tests/gpu/bad_kernels.cu) as C++. The threads of a launch run one after another.
+ * The duration of a launch is proportional to the work that the kernel really does.
  */
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Candidates and references of the stand-in driver, and what the script makes of them.
+ * Candidates and references of the stand-in driver, which behave as the script says.
  */
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -65,7 +65,7 @@ static CUdeviceptr pointer_param(const struct standin_launch *launch, int index)
 	return standin_is_device_memory(data) ? data : 0;
 }
 
-/* The index-th argument that carries the mark; 0 if there are fewer. */
+/* The index-th argument with this mark, or 0 if there are fewer. */
 static CUdeviceptr marked_param(
 	const struct standin_launch *launch, enum mark mark, uint64_t *bytes, uint32_t *pattern)
 {
@@ -78,7 +78,7 @@ static CUdeviceptr marked_param(
 	return 0;
 }
 
-/* 0.75 in each dtype, exactly. */
+/* 0.75 in each dtype (exact). */
 static const struct {
 	uint64_t bits;
 	size_t size;
@@ -167,8 +167,8 @@ static void scale_reference(const struct standin_launch *launch)
 	}
 }
 
-/* standin_dot(a, b, c, m, n, k, parts, turn): fp32, each sum in parts; 0: two for less than 8 rows
- */
+/* standin_dot(a, b, c, m, n, k, parts, turn): fp32; each sum has `parts` parts, and with parts =
+ * 0 two for fewer than 8 rows */
 static void dot(const struct standin_launch *launch)
 {
 	const float *a = (const float *)(uintptr_t)pointer_param(launch, 0);
@@ -209,7 +209,7 @@ static void dot_reference(const struct standin_launch *launch)
 	}
 }
 
-/* standin_accumulate(data, n): fp32, in place; a second run on the same data shows */
+/* standin_accumulate(data, n): fp32, in place, so that a second run on the same data shows */
 static void accumulate(const struct standin_launch *launch)
 {
 	float *data = (float *)(uintptr_t)pointer_param(launch, 0);
@@ -299,7 +299,7 @@ bool standin_candidate(const struct standin_launch *launch, enum behaviour behav
 	case BEHAVIOUR_INPUT:
 		overwrite_input(launch);
 		break;
-	case BEHAVIOUR_PITCH: /* one element more than the first row has */
+	case BEHAVIOUR_PITCH: /* one element beyond the first row */
 		memset(out + 4 * (size_t) * (int *)launch->params[3], 0, 4);
 		break;
 	case BEHAVIOUR_NONDETERMINISTIC: /* the lowest mantissa bit of fp32 */
@@ -311,7 +311,7 @@ bool standin_candidate(const struct standin_launch *launch, enum behaviour behav
 	return true;
 }
 
-/* The first element of an fp32 output is off by that much. */
+/* Adds `by` to the first element of an fp32 output. */
 static void miss(const struct standin_launch *launch, double by)
 {
 	uint64_t bytes;
@@ -344,7 +344,7 @@ static CUdeviceptr first_buffer(const struct standin_launch *launch)
 	return data;
 }
 
-/* How long the launch takes by its rule. */
+/* The duration of a launch by its rule. */
 static double rule_us(const struct standin_rule *rule, const struct standin_launch *launch)
 {
 	const CUdeviceptr buffer = first_buffer(launch);
@@ -360,7 +360,7 @@ static double rule_us(const struct standin_rule *rule, const struct standin_laun
 	return rule && rule->us >= 0 ? rule->us : default_us(launch);
 }
 
-/* Whether the first output holds something else than the poison. */
+/* Whether the first output holds anything but the poison. */
 static bool is_written(const struct standin_launch *launch)
 {
 	uint64_t bytes;

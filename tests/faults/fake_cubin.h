@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Builds a small cubin with the sections that compile/cubin.c reads, laid out as CUDA 13.0 does.
- * For the stand-in NVRTC and for tests of the reader.
+ * Builds a small cubin with the sections that compile/cubin.c reads, laid out as by CUDA 13.0, for
+ * the stand-in NVRTC and for tests of the reader.
  */
 #ifndef FAULTS_FAKE_CUBIN_H
 #define FAULTS_FAKE_CUBIN_H
@@ -19,10 +19,10 @@ struct fake_kernel {
 
 enum {
 	FAKE_KERNELS_MAX = 16,
-	FAKE_CUBIN_SIZE = 32768, /* enough for that many */
+	FAKE_CUBIN_SIZE = 32768, /* enough for FAKE_KERNELS_MAX kernels */
 };
 
-/* A cubin under way: string tables are collected beside it. */
+/* A cubin under construction; its string tables are collected separately. */
 struct fake_cubin {
 	unsigned char *data;
 	size_t size;
@@ -40,8 +40,7 @@ static inline void fake_append(struct fake_cubin *cubin, const void *data, size_
 	cubin->size += size;
 }
 
-/* Begins a section at the end of what there is; its size is that of data, which is appended
- * unless it is NULL. */
+/* Begins a section at the current end. `data` is appended unless it is NULL. */
 static inline void fake_section(struct fake_cubin *cubin, const char *name, const char *kernel,
 	uint32_t type, const void *data, size_t size)
 {
@@ -61,7 +60,7 @@ static inline void fake_section(struct fake_cubin *cubin, const char *name, cons
 		fake_append(cubin, data, size);
 }
 
-/* {format 4, attribute, size 8, symbol, value} */
+/* a record of {format 4, attribute, size 8, symbol, value} */
 static inline void fake_info(
 	uint32_t record[3], uint32_t attribute, uint32_t symbol, uint32_t value)
 {
@@ -70,7 +69,7 @@ static inline void fake_info(
 	record[2] = value;
 }
 
-/* data: FAKE_CUBIN_SIZE bytes. Returns the size. */
+/* data holds FAKE_CUBIN_SIZE bytes. Returns the size used. */
 static inline size_t fake_cubin_build(
 	unsigned char *data, const struct fake_kernel *kernels, size_t count)
 {

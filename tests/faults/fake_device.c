@@ -148,7 +148,7 @@ CUresult cuGetProcAddress(const char *symbol, void **address, int version, cuuin
 	} entries[] = {
 #define CUDA_CALL(name) {#name, (void *)(uintptr_t)name},
 #include "spec/cuda_call.def"
-		/* of programs that launch from bundles */
+		/* called by programs that launch from bundles */
 		CUDA_CALL(cuCtxGetDevice) CUDA_CALL(cuFuncGetParamInfo) CUDA_CALL(cuFuncLoad)
 #undef CUDA_CALL
 	};
@@ -156,7 +156,7 @@ CUresult cuGetProcAddress(const char *symbol, void **address, int version, cuuin
 	CUdriverProcAddressQueryResult ignored;
 
 	(void)flags;
-	found = found ? found : &ignored; /* may be left out */
+	found = found ? found : &ignored; /* the caller may pass NULL */
 	*address = NULL;
 	*found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	if (version > script->driver_version)

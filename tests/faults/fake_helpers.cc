@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The helper kernels themselves (templates/common/helpers.cu, as C++), run by one thread: any grid
- * and block are right. The anchor is missing: only its time counts.
+ * The helper kernels themselves (templates/common/helpers.cu, compiled as C++), run by one thread, which is
+ * correct for any grid and block. The anchor is missing, because only its time counts.
  */
 #include "host/helpers.h"
 
@@ -18,7 +18,7 @@ template <class... ARGUMENTS> static void call(void (*kernel)(ARGUMENTS...), voi
 	call(kernel, params, std::index_sequence_for<ARGUMENTS...>());
 }
 
-/* params: pointers to the arguments, as a launch has them; false: no helper kernel is called so. */
+/* params: pointers to the arguments, as in a launch. Returns false if no helper kernel has this name. */
 extern "C" bool standin_run_helper(const char *name, void *const *params)
 {
 #define RUN(kernel)                                                                                \
@@ -27,7 +27,7 @@ extern "C" bool standin_run_helper(const char *name, void *const *params)
 	if (host::fibers.empty()) {
 		host::fibers.resize(1);
 		host::residents.resize(1);
-		host::residents[0].alive = 1; /* who meets at a barrier */
+		host::residents[0].alive = 1; /* threads that must meet at a barrier */
 	}
 	threadIdx = blockIdx = {0, 0, 0};
 	RUN(tt_fill);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The helper kernels: they run as they are (fake_helpers.cc), and what they are given tells what a
- * piece of memory is for.
+ * The helper kernels run unchanged (fake_helpers.cc). Their arguments reveal the purpose of each
+ * piece of memory.
  */
 #include <string.h>
 
 #include "faults/standin.h"
 #include "measure/helper_layout.h"
 
-/* By its place among the arguments (the head of helpers.cu). */
+/* An argument by its position (see the head of helpers.cu). */
 #define PARAM(type, index) (*(const type *)launch->params[index])
 
 static void mark_poison(const struct standin_launch *launch)
@@ -32,8 +32,8 @@ enum {
 	ROWS_BACK = 1 << 14
 };
 
-/* Rows with something between them: only what lies between an output's rows is summed so, or an
- * output itself, which begins with its mark; of a digest, parts of the outputs. */
+/* Memory summed as rows with gaps: either the gaps between an output's rows, or an output
+ * itself, which begins with its mark. A digest covers parts of the outputs. */
 static void mark_pitch(const struct standin_launch *launch)
 {
 	const CUdeviceptr data = PARAM(CUdeviceptr, 0);

@@ -14,7 +14,8 @@ enum {
 	KERNELS_MAX = 64,
 	VARIABLES_MAX = 2048,  /* cooperative_groups brings a thousand */
 	INFO_REGISTERS = 0x2f, /* EIATTR_REGCOUNT: symbol, registers */
-	INFO_PARAMETER = 0x17, /* EIATTR_KPARAM_INFO: index, ordinal, offset, size in bits 18.. */
+	INFO_PARAMETER =
+		0x17, /* EIATTR_KPARAM_INFO: index, ordinal, offset, size in the bits from 18 on */
 };
 
 struct standin_library {
@@ -24,7 +25,8 @@ struct standin_library {
 		char name[160];
 		void *data;
 		size_t bytes;
-	} variables[VARIABLES_MAX]; /* of a cubin of NVRTC's: __constant__ and __device__ */
+	} variables[VARIABLES_MAX]; /* __constant__ and __device__ variables of a cubin that NVRTC
+				       made */
 	int variable_count;
 };
 
@@ -38,7 +40,7 @@ static uint64_t hash_bytes(const void *data, size_t size)
 	return hash;
 }
 
-/* How many kernels of that name were loaded, this one included. */
+/* Returns how many kernels with this name were loaded, including this one. */
 static long count_load(const char *name)
 {
 	static struct {
@@ -65,7 +67,7 @@ static struct standin_kernel *kernel_add(struct standin_library *library, const 
 	return kernel;
 }
 
-/* What a kernel's name says of the others. */
+/* Applies a kernel spin_cycles_N to the other kernels of its cubin. */
 static void spin(struct standin_library *library)
 {
 	const double clocks_per_us = 1980;
@@ -157,7 +159,7 @@ struct elf {
 	unsigned count;
 	const Elf64_Sym *symbols;
 	size_t symbol_count;
-	const char *strings; /* the symbols' names */
+	const char *strings; /* names of the symbols */
 };
 
 static const char *section_name(const struct elf *elf, unsigned index)
@@ -184,7 +186,7 @@ static void take_parameter(struct standin_kernel *kernel, const uint32_t *words)
 		kernel->param_count = (int)ordinal + 1;
 }
 
-/* Takes what attributes of two words and more say of a kernel (NULL: of all). */
+/* Reads the attributes of two or more words of a kernel, or of all kernels if it is NULL. */
 static void info_read(const struct elf *elf, const Elf64_Shdr *section,
 	struct standin_library *library, struct standin_kernel *kernel)
 {
@@ -250,7 +252,7 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 	const Elf64_Ehdr *header = image;
 	struct elf elf = {.bytes = image, .count = header->e_shnum};
 	uint64_t hash = 0;
-	int reserved = 0; /* from sm_90 on a section's size includes the system's 1 KiB */
+	int reserved = 0; /* from sm_90 on the size of the section includes 1 KiB for the system */
 
 	elf.sections = (const Elf64_Shdr *)(const void *)(elf.bytes + header->e_shoff);
 	elf.names = elf.bytes + elf.sections[header->e_shstrndx].sh_offset;
@@ -286,7 +288,7 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 }
 
 /* ---- calls ---- */
-int standin_library_count; /* loaded and not unloaded: read by tests/checks/launch.py */
+int standin_library_count; /* number of loaded libraries, read by tests/checks/launch.py */
 
 CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jit_options,
 	void **jit_values, unsigned int jit_count, CUlibraryOption *options, void **values,
@@ -427,8 +429,8 @@ static int least(int a, int b)
 	return a < b ? a : b;
 }
 
-/* The published rules: registers by warp in units of 256, shared memory in units of 128 bytes with
- * 1 KiB reserved per block, threads, blocks. */
+/* The published rules: registers are allocated per warp in units of 256, shared memory in units
+ * of 128 bytes with 1 KiB reserved per block; threads and blocks are limited. */
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(
 	int *blocks, CUfunction function, int threads, size_t smem_dynamic)
 {
@@ -463,7 +465,7 @@ CUresult cuOccupancyMaxActiveClusters(
 	return CUDA_SUCCESS;
 }
 
-/* Keeps what it was told, for the log: the address, then struct standin_map. */
+/* Stores its arguments for the log: the address, then struct standin_map. */
 CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
 	void *address, const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box,
 	const cuuint32_t *element_strides, CUtensorMapInterleave interleave,

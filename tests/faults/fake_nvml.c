@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVML's calls that tiletune makes: the same file under the name libnvidia-ml.so.1.
+ * The NVML functions that tiletune calls. The same library is also installed as libnvidia-ml.so.1.
  */
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +97,7 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
 	struct standin_script *script = standin_script();
 
 	(void)device;
-	/* without a script of the power, the cap is always reported; it is no fault */
+	/* without a power script the cap is always reported, which is not throttling */
 	*reasons = script->slow_clock || (script->power_limit_w && !standin_at_power_limit())
 			   ? 0
 			   : NVML_THROTTLE_POWER_CAP;

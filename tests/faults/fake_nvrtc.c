@@ -7,23 +7,24 @@
  *	//fake: hang                   never returns
  *	//fake: exit CODE              ends the process
  *	//fake: out_of_memory          allocates until it fails, then aborts, as NVRTC does
- *	//fake: error CODE             nvrtcCompileProgram returns it
+ *	//fake: error CODE             nvrtcCompileProgram returns CODE
  *	//fake: log TEXT               a line of the log, before the report
  *	//fake: reject OPTION          does not know this option
- *	//fake: garbage                returns bytes that are no cubin
+ *	//fake: garbage                returns bytes that are not a cubin
  *	//fake: print TEXT             on standard output and standard error
- *	//fake: count FILE             appends a byte to the file: one compilation
- *	//fake: take FOLDER            removes a file of the folder; waits for one while there is
- *none and the folder stands: so many compilations, and no more
+ *	//fake: count FILE             appends a byte to the file for each compilation
+ *	//fake: take FOLDER            removes a file of the folder, and waits for one if the folder
+ *	                               is empty: limits the number of compilations
  *	//fake: pid FILE               writes the number of the process
- *	//fake: kernel NAME REGS STACK BARRIERS SMEM SPILL   reports this kernel so
+ *	//fake: kernel NAME REGS STACK BARRIERS SMEM SPILL   reports this kernel with these figures
  *
- * Kernels without a command are found after `__global__` and get 32 registers. A name
- * expression that is no plain name makes a kernel "_Z" with its letters and digits.
- * The variable FAKE_NVRTC makes the library itself bad: `crash_on_load`,
- * `no_version`, `broken` (every compilation is an internal error), `builtins` (as `broken`, unless
- * libnvrtc-builtins.so.13.0 was opened before). FAKE_NVRTC_KILLED_ONCE=FILE: it is killed while it
- * loads, and makes FILE, unless that is there.
+ * Kernels without a command are found after `__global__` and get 32 registers. A name expression
+ * that is not an identifier makes a kernel "_Z" with its letters and digits.
+ *
+ * The variable FAKE_NVRTC makes the library itself faulty: `crash_on_load`, `no_version`, `broken`
+ * (every compilation is an internal error), or `builtins` (as `broken`, unless
+ * libnvrtc-builtins.so.13.0 was opened before). With FAKE_NVRTC_KILLED_ONCE=FILE the library
+ * creates FILE and is killed while it loads, unless FILE exists.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -66,7 +67,7 @@ static bool asked_for(const char *fault)
 
 static _Noreturn void crash(void)
 {
-	signal(SIGSEGV, SIG_DFL); /* sanitizers handle it */
+	signal(SIGSEGV, SIG_DFL); /* so that a sanitizer does not handle it */
 	raise(SIGSEGV);
 	abort();
 }
@@ -168,8 +169,8 @@ static void take(const char *path)
 
 static void exhaust_memory(void)
 {
-	/* address space only, which is what a limit counts; the bound is for builds that have none
-	 */
+	/* uses only address space, which is what the limit counts; the loop is bounded for
+	 * builds without a limit */
 	for (int i = 0; i < 400; i++)
 		if (mmap(NULL, (size_t)64 << 20, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
@@ -260,8 +261,7 @@ static nvrtcResult run_commands(nvrtcProgram program, int option_count, const ch
 	return NVRTC_SUCCESS;
 }
 
-/* The identifier before the parameter list of what follows `__global__`, which is not that of
- * __launch_bounds__. */
+/* Finds the identifier before the parameter list after `__global__`, skipping __launch_bounds__. */
 static void find_kernels(nvrtcProgram program)
 {
 	const char *at = program->source;

@@ -28,7 +28,7 @@ static const char *const behaviours[BEHAVIOUR_COUNT] = {
 	[BEHAVIOUR_LOST] = "lost",
 };
 
-/* A script with a mistake must not pass for one without faults. */
+/* A script with a mistake must not look like one without faults. */
 static void complain(const char *line)
 {
 	fprintf(stderr, "stand-in driver: script line not understood: %s\n", line);
@@ -40,7 +40,7 @@ static void put(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from);
 }
 
-/* A key, and the address of its value. */
+/* A key and the address of its value. */
 enum kind {
 	KIND_INT,
 	KIND_LONG,
@@ -103,7 +103,7 @@ static const struct key rule_keys[] = {
 	{NULL, KIND_INT, 0},
 };
 
-/* False: there is no such key, or the value is no number. */
+/* Returns false for an unknown key or a value that is not a number. */
 static bool set_key(const struct key *keys, void *base, const char *name, const char *text)
 {
 	void *place;
@@ -164,7 +164,7 @@ static void parse_rule(struct standin_script *script, char *words, const char *l
 	script->rules[script->rule_count++] = rule;
 }
 
-/* "on N LINE": kept until the process takes that GPU; its name is told before. */
+/* "on N LINE" is stored until the process selects GPU N; only a name applies before. */
 static bool keep_line(struct standin_script *script, const char *line)
 {
 	struct standin_own *own = &script->own[script->own_count];
@@ -237,7 +237,7 @@ void standin_take_device(int device)
 	struct standin_script *script = standin_script();
 	const struct standin_script all = *script;
 
-	/* its own rules come first; taken once */
+	/* the GPU's own rules come first and are added once */
 	script->rule_count = 0;
 	for (int i = 0; i < all.own_count; i++)
 		if (all.own[i].device == device)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Streams, events and graphs of the stand-in driver. Work is executed when it is queued, on a
- * virtual clock; a graph is a list of launches.
+ * virtual clock. A graph is a list of launches.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "faults/hang.h"
 #include "faults/standin.h"
 
-/* What one more piece of work costs, queued one by one or inside a graph. */
+/* Cost of each additional piece of work, queued separately or inside a graph. */
 static const double launch_gap_us = 2, graph_gap_us = 0.1;
 
 struct standin_graph {
@@ -43,7 +43,7 @@ static struct standin_launch launch_copy(const struct standin_launch *launch)
 	return copy;
 }
 
-/* The GPU's clock is not the same all the time. */
+/* Applies the drift of the GPU's clock. */
 static double paced(double us)
 {
 	const struct standin_script *script = standin_script();
@@ -58,7 +58,8 @@ static void advance(double us, double watts)
 	energy_mj += us * watts * 1e-3;
 }
 
-/* A kernel of more watts than the limit is slowed down once it has run alone for this long. */
+/* A kernel whose power exceeds the limit is slowed down after it has run by itself for this
+ * long. */
 static const double settle_us = 20000;
 static double alone_us, alone_watts;
 
@@ -74,7 +75,7 @@ bool standin_at_power_limit(void)
 	return limit_w > 0 && alone_us > settle_us && alone_watts > limit_w;
 }
 
-/* The time of a run under the power limit. */
+/* The duration of a run under the power limit. */
 static double limited(double us, double watts)
 {
 	if (watts < alone_watts || watts > alone_watts)
@@ -185,7 +186,7 @@ CUresult cuLaunchKernelEx(
 	if (threads < 1 || threads > (uint64_t)launch.kernel->max_threads || !launch.grid[0] ||
 		!launch.grid[1] || !launch.grid[2])
 		return CUDA_ERROR_INVALID_VALUE;
-	/* without opt-in a block gets 48 KiB */
+	/* without opt-in a block gets at most 48 KiB */
 	if (launch.smem + (uint32_t)launch.kernel->smem_static > 49152 &&
 		launch.smem > (uint32_t)launch.kernel->smem_dynamic_max)
 		return CUDA_ERROR_INVALID_VALUE;

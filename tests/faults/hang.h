@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Never returns. Who waits for it learns of it by the file that TILETUNE_HANGS names (unit/leap.h).
- */
+/* Never returns. The file that TILETUNE_HANGS names tells waiting tests (unit/leap.h). */
 static inline _Noreturn void hang(void)
 {
 	const char *mark = getenv("TILETUNE_HANGS");

@@ -106,11 +106,13 @@ enum behaviour {
 
 struct standin_rule {
 	char glob[STANDIN_NAME], once[STANDIN_PATH], until[STANDIN_PATH];
-	long grid_x, block_x, skip, load; /* -1: any */
+	long grid_x, block_x, skip, load; /* -1 matches any */
 	long far;
-	double us, hot_us, empty_us, written_us; /* < 0: default; as us; as us; always works */
+	double us, hot_us, empty_us,
+		written_us; /* negative values: the default for us, `us` for the next two, and for
+			       written_us a kernel that always works */
 	double noise, place_us, off_by;
-	double watts; /* 0: default */
+	double watts; /* 0 for the default */
 	enum behaviour behaviour;
 };
 
@@ -118,7 +120,7 @@ struct standin_script {
 	char name[STANDIN_PATH];
 	int devices, sm_count, compute_capability, l2_bytes, driver_version;
 	int init, context, energy_step_mj, mig, processes, power_limit_w;
-	int libraries_max; /* 0: any number */
+	int libraries_max; /* 0 for any number */
 	long throttle, slow_clock;
 	double pace, drift, drift_period_us;
 	uint64_t memory_bytes;
@@ -135,26 +137,26 @@ struct standin_script {
 	int own_count;
 };
 
-struct standin_script *standin_script(void); /* read once */
+struct standin_script *standin_script(void); /* the script is read once */
 void standin_take_device(int device);
 const char *standin_name(int device);
-/* Kills this process, and makes the file, unless that is there. */
+/* Creates the file and kills this process, unless the file exists. */
 void standin_killed_once(const char *path);
-/* Whether the driver is "lost" at present. */
+/* Whether the driver is currently "lost". */
 bool standin_is_lost(void);
 
 /* ---- memory (fake_memory.c) ---- */
-/* What was written to the beginning of a piece of memory, and tells what it is for. */
+/* The data at the beginning of a piece of memory, which reveals its purpose. */
 enum mark {
 	MARK_OUTPUT,    /* poisoned with the pattern of a dtype */
 	MARK_WORKSPACE, /* poisoned as a workspace */
 	MARK_EXPECTED,  /* cleared to NaN doubles */
 	MARK_FILLED,    /* an input's contents */
-	MARK_PITCH,     /* between an output's rows: its bytes; `pattern` is the pitch */
+	MARK_PITCH,     /* between the rows of an output; `pattern` is the pitch in bytes */
 };
 void standin_mark(enum mark mark, CUdeviceptr data, uint64_t bytes, uint32_t pattern);
 bool standin_marked(CUdeviceptr data, enum mark mark, uint64_t *bytes, uint32_t *pattern);
-/* The first mark of that kind in data..data+bytes; 0: none. */
+/* The first mark of that kind in data..data+bytes, or 0. */
 CUdeviceptr standin_marked_within(
 	CUdeviceptr data, uint64_t bytes, enum mark mark, uint32_t *pattern);
 bool standin_is_device_memory(CUdeviceptr data);
@@ -166,21 +168,22 @@ struct standin_kernel {
 	int param_count;
 	uint32_t param_sizes[STANDIN_PARAMS_MAX];
 	uint64_t cubin_hash;
-	long launches, load; /* load: of the process, of a kernel of that name, from 1 */
+	long launches, load; /* load is the number of the load among kernels of that name in the
+				process, from 1 */
 	int smem_dynamic_max;
-	CUdeviceptr last_buffer; /* the first that it was launched on last */
+	CUdeviceptr last_buffer; /* first buffer of the previous launch */
 	const struct standin_library *library;
-	double place;   /* -1..1, where its code lies */
-	double spin_us; /* see spin_cycles_N above */
+	double place;   /* -1 to 1, the effect of the code's place */
+	double spin_us; /* extra time by spin_cycles_N, see above */
 	char symbol[STANDIN_NAME];
-	unsigned char *symbol_data; /* never freed: a worker ends soon */
+	unsigned char *symbol_data; /* never freed, because a worker ends soon */
 	size_t symbol_bytes;
 	bool symbol_is_constant; /* the kernel does not write to it */
 };
 
 /* A tensor map. */
 struct standin_map {
-	CUdeviceptr address; /* first: it is found as a pointer is */
+	CUdeviceptr address; /* must be first, because it is found like a pointer */
 	uint64_t dims[5], strides[5];
 	uint16_t box[5];
 	uint8_t rank, type, swizzle, promotion;
@@ -189,7 +192,7 @@ _Static_assert(sizeof(struct standin_map) <= sizeof(CUtensorMap), "a tensor map 
 
 /* ---- launches (fake_stream.c, fake_kernels.c, fake_candidates.c) ---- */
 struct standin_launch {
-	struct standin_kernel *kernel; /* NULL: a memset */
+	struct standin_kernel *kernel; /* NULL for a memset */
 	uint32_t grid[3], block[3], cluster[3], smem;
 	bool is_cooperative;
 	void *params[STANDIN_PARAMS_MAX]; /* copies */
@@ -198,25 +201,26 @@ struct standin_launch {
 	unsigned char memset_value;
 };
 
-/* Runs it; duration in virtual microseconds. Sticky errors come at the next synchronisation. */
+/* Executes the launch and sets its duration in virtual microseconds. Sticky errors appear at the
+ * next synchronisation. */
 CUresult standin_execute(const struct standin_launch *launch, double *us, double *watts);
-/* Since the start, by the virtual clock. */
+/* Energy since the start on the virtual clock. */
 double standin_energy_mj(void);
 bool standin_at_power_limit(void);
-/* The helper kernels; false if it is not one of them. */
+/* Helper kernels; false if the name is not one of them. */
 bool standin_helper(const struct standin_launch *launch, double *us);
 bool standin_run_helper(const char *name, void *const *params); /* fake_helpers.cc */
-/* The kernels of tests/gpu/bad_kernels.cu; false if it is not one of them. */
+/* Kernels of tests/gpu/bad_kernels.cu; false if the name is not one of them. */
 bool standin_run_bad_kernel(const void *kernel, const char *name, void *const *params,
 	unsigned blocks, unsigned threads, double clock_us, double *us); /* fake_bad_kernels.cc */
-/* A variable of the kernel's cubin; NULL if there is none of this name. */
+/* A variable of the kernel's cubin, or NULL if it has none of this name. */
 void *standin_variable(const void *kernel, const char *name);
 double standin_clock_us(void);
-/* Kernels that compute: true if the name is known. */
+/* Kernels that compute real values; true if the name is known. */
 bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour,
 	const struct standin_rule *rule);
-extern CUresult standin_sticky; /* what synchronisation answers from now on */
+extern CUresult standin_sticky; /* result of every synchronisation from now on */
 extern bool standin_hanging;
-double standin_noise(void); /* -1..1, reproducible */
+double standin_noise(void); /* -1 to 1, reproducible */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a bundle, as they are and with header and checksum made right: nothing outside them
- * is read when it is opened, searched, and when kernels of it are bound to tensors.
+ * Any bytes as a bundle, unchanged and with a corrected header and checksum. Opening it, searching
+ * it and binding its kernels to tensors never read outside the bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static void try(const void *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* exact-size memory that is aligned */
+	/* aligned memory of the exact size */
 	struct ttl_header *copy = malloc(size ? size : 1);
 
 	ttl_cuda.cuMemAlloc_ = fake_allocate;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a cubin: nothing outside them is read, and every kernel that is listed is found.
+ * Any bytes as a cubin: the reader never reads outside them, and finds every kernel that it lists.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (cubin_open(&cubin, data, size, &err) != STATUS_OK)
 		return -1;
-	/* a few: the time is quadratic in damaged files with thousands of symbols */
+	/* only a few, because damaged files with thousands of symbols take quadratic time */
 	for (size_t i = 0; i < 4 && (name = cubin_kernel_name(&cubin, i)); i++)
 		if (!cubin_kernel_find(&cubin, name, &kernel) || kernel.param_count < -1 ||
 			kernel.param_count > CUBIN_PARAMS_MAX)

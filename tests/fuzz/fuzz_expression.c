@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as an expression over a few names: it is refused, or evaluated, or fails, in bounded
- * time and memory; and with the names put in beforehand it comes to the same.
+ * Any bytes as an expression over a few names: it is refused, evaluated, or fails in bounded time
+ * and memory. Replacing names by constants beforehand gives the same result.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Putting names in saves steps and lists, so that only these limits may make a difference. */
+/* Constant folding saves steps and lists, so only these limits may differ. */
 static bool is_limit(const struct error *err)
 {
 	return strstr(err->message, " steps, found more") || strstr(err->message, " in all, found");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reader of family JSON (of the operation in tests/data/kernel), and everything that is computed
- * of a candidate: the first configuration of its space, whether legal or not.
+ * Reader of family JSON (for the operation in tests/data/kernel), and all computations about a
+ * candidate: the first configuration of its space, legal or not.
  */
 #include <stdint.h>
 #include <stdlib.h>

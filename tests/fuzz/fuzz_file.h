@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The input as a file, for readers that take a path.
+ * Passes the input as a file to readers that take a path.
  */
 #ifndef TESTS_FUZZ_FILE_H
 #define TESTS_FUZZ_FILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Journals: read or refused; what was read can be looked up and written again. Lines get the
- * checksum that they need.
+ * Journals are read or refused; a journal that was read can be searched and written again. Lines
+ * get a valid checksum.
  */
 #include <string.h>
 

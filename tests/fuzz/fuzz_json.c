@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON: whatever is parsed can be walked, and printing and parsing it again gives the same text.
+ * JSON: every parsed value can be traversed, and printing and parsing it again gives the same text.
  */
 #include <stdint.h>
 #include <stdlib.h>

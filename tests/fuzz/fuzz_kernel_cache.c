@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a cache entry, and, behind a header with the right checksum, any bytes as its JSON.
+ * Any bytes as a cache entry, and any bytes as its JSON behind a header with a valid checksum.
  * An accepted entry gives the same bytes when it is written, read and written again.
  */
 #include <stdint.h>

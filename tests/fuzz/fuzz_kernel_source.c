@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a CUDA source: scanned, its host code taken out, its kernels drafted. Lines stay
- * where they are, and what is printed is JSON.
+ * Any bytes as a CUDA source: scanning, removing host code, drafting its kernels. Line numbers
+ * stay, and the output is JSON.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any line between the tuner and a process that measures: a byte says which message it is. An
+ * Any line between the tuner and a measuring process; the first byte selects the message. An
  * accepted message gives the same line when it is written, read and written again.
  */
 #include <stdlib.h>

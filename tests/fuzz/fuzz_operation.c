@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reader of operation JSON, and of problems of what it reads.
+ * Reader of operation JSON, and of problems of that operation.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Every key at its least value. */
+/* Every key has its minimum value. */
 static void pose_problem(const struct operation *operation)
 {
 	struct problem_list problems = {0};
@@ -33,7 +33,7 @@ static void pose_problem(const struct operation *operation)
 		struct json *tree = problem_to_json(problems.items[0]);
 		struct json_at at = json_root(tree, "problem");
 
-		/* beyond 2^53 numbers are not read back exactly and are refused */
+		/* numbers beyond 2^53 cannot be read back exactly and are refused */
 		if (problem_from_json(operation, &at, &again, &err) == STATUS_OK &&
 			strcmp(again->text, problems.items[0]->text) != 0)
 			abort();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any text as the compiler's log: figures stay in range, no line is invented.
+ * Any text as the compiler's log: figures stay in range, and no line is invented.
  */
 #include <stdint.h>
 #include <stdlib.h>

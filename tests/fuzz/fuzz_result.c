@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as an evaluation: what is accepted is written in a form that is accepted again and
- * written the same.
+ * Any bytes as an evaluation: an accepted one is written in a form that is accepted again and
+ * written identically.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is written of the text, or NULL if it is refused; the caller frees. */
+/* Returns the evaluation as written, or NULL if it is refused; the caller frees it. */
 static char *pass_through(const char *text, size_t size)
 {
 	struct json *json;

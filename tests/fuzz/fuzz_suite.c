@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Suites: read or refused.
+ * Suites are read or refused.
  */
 #include <string.h>
 

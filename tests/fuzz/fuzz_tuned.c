@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tuned files: read or refused; what was read takes a new entry of each of its problems.
+ * Tuned files are read or refused; a file that was read accepts a new entry for each of its
+ * problems.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Replays corpora through a fuzz target, so that every past finding is a test without a fuzzer:
- * each file of each folder named on the command line, then deterministic mutations of it.
+ * each file of each folder on the command line, then deterministic mutations of it.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	FILE_SIZE_MAX = 1 << 20,
-	MUTATIONS = 200, /* per file */
+	MUTATIONS = 200, /* mutations per file */
 };
 
 static uint32_t next_random(uint32_t *state)
@@ -24,9 +24,8 @@ static uint32_t next_random(uint32_t *state)
 	return *state;
 }
 
-/* Exact-size heap copies, so that a sanitizer sees every read past the end. */
-/* Returns whether the target has read the input to its end: it returns -1 for one that it refuses.
- */
+/* Copies input to the heap at its exact size, so that a sanitizer detects every read past the end.
+ * Returns what the target returns, which is -1 for input that it refuses. */
 static int run_copy(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);

@@ -1,7 +1,7 @@
-// Kernels for out[row][column] = 2 * in[row][column] (fp32, any pitch), one right and the others
-// wrong, each in its own way: the measuring worker must catch every one of them on a real GPU.
+// Kernels for out[row][column] = 2 * in[row][column] (fp32, any pitch). One is right and each of the others
+// is wrong in its own way. The measuring worker must detect all of them on a real GPU.
 //
-// Arguments of all: out, in, rows, columns, ld_out, ld_in, workspace.
+// All take the arguments out, in, rows, columns, ld_out, ld_in, workspace.
 
 //
 // The stand-in driver runs most of them, as C++ (tests/faults/fake_bad_kernels.cc).
@@ -53,7 +53,7 @@ KERNEL(good)
 	RIGHT
 }
 
-// The last element only, and by little.
+// Only the last element is slightly wrong.
 KERNEL(wrong_last)
 {
 	RIGHT
@@ -61,7 +61,7 @@ KERNEL(wrong_last)
 		out[at.row * ld_out + at.column] *= 1.001f;
 }
 
-// One 16x16 patch in the middle.
+// One 16x16 patch in the middle is wrong.
 KERNEL(wrong_patch)
 {
 	RIGHT
@@ -122,7 +122,7 @@ KERNEL(write_workspace)
 		workspace[64] = 0;
 }
 
-// Within the tolerance, but never the same bits.
+// Within the tolerance, but never bitwise equal.
 KERNEL(nondeterministic)
 {
 	RIGHT
@@ -159,7 +159,7 @@ KERNEL(hang)
 		;
 }
 
-// Runs well a few times (the workspace counts), then dies: after verification, among samples.
+// Counts launches in the workspace and crashes after verification, during sampling.
 KERNEL(trap_later)
 {
 	RIGHT
@@ -167,7 +167,7 @@ KERNEL(trap_later)
 		TRAP();
 }
 
-// Every element is NaN, but not the one that marks unwritten elements.
+// Every element is NaN, but not the NaN that marks unwritten elements.
 KERNEL(all_nan)
 {
 	place at = place_of(rows, columns);
@@ -184,7 +184,7 @@ KERNEL(narrow_type)
 			(unsigned)__float_as_int(2.0f * in[at.row * ld_in + at.column]) >> 16);
 }
 
-// Makes the reference's answer easy: all inputs become 0, and so do the outputs.
+// Sets all inputs to 0, so that the reference's answer is 0 everywhere.
 KERNEL(zeroes_input)
 {
 	place at = place_of(rows, columns);
@@ -194,7 +194,7 @@ KERNEL(zeroes_input)
 	}
 }
 
-// Works for one element of 16, as if only some points were compared.
+// Computes one element of 16, in case only some points are compared.
 KERNEL(some_points)
 {
 	place at = place_of(rows, columns);
@@ -211,8 +211,8 @@ KERNEL(skips_multiprocessors)
 	RIGHT
 }
 
-// Kernels that look fast, or right, without doing their work. `works` is honest: the long chain adds
-// nothing to the result, but the compiler cannot know.
+// Kernels that look fast or correct without doing their work. `works` is honest: its long chain adds nothing
+// to the result, but the compiler cannot know that.
 #define LONG_CHAIN(start)                                                                          \
 	float chain = start;                                                                       \
 	for (int i = 0; i < WORK_STEPS; i++)                                                       \
@@ -250,7 +250,7 @@ KERNEL(skips_written)
 	WORK
 }
 
-// Works a few times, and stops.
+// Works a few times, then stops.
 KERNEL(counts_launches)
 {
 	if (*(volatile unsigned *)&launches > 5u)
@@ -260,7 +260,7 @@ KERNEL(counts_launches)
 		atomicAdd(&launches, 1u);
 }
 
-// Works for the buffers that it was verified on.
+// Works only for the buffers that it was verified on.
 KERNEL(knows_buffers)
 {
 	float *first = *(float *volatile *)&first_out;
@@ -279,7 +279,7 @@ KERNEL(write_far)
 		out[(i64)rows * ld_out + 830000 / 16 * 4 + at.column] = 0.0f;
 }
 
-// What blocks remember of earlier launches: keys of inputs, and how often they were seen.
+// Data that blocks remember from earlier launches: keys of inputs and their counts.
 enum {
 	SLOTS = 8
 };
@@ -288,7 +288,7 @@ struct sighting {
 };
 __device__ sighting sightings[SLOTS][BLOCKS_MAX];
 
-// Returns how often the block has seen the key, and counts.
+// Counts the key and returns how often the block has seen it before.
 __device__ unsigned times_seen(unsigned key)
 {
 	unsigned slot = 0, times;
@@ -303,14 +303,14 @@ __device__ unsigned times_seen(unsigned key)
 	return times;
 }
 
-// Some elements of the inputs.
+// Sums some elements of the inputs.
 __device__ unsigned checksum(const float *in, int ld_in)
 {
 	return (unsigned)__float_as_int(in[0]) * 31u + (unsigned)__float_as_int(in[1]) * 7u +
 	       (unsigned)__float_as_int(in[ld_in]) + 1u;
 }
 
-// Returns for an address that it has seen twice: its results are there.
+// Returns for an address that it has seen twice, because its results exist.
 KERNEL(knows_address)
 {
 	if (times_seen((unsigned)((u64)in >> 8)) >= 2)
@@ -339,8 +339,8 @@ KERNEL(writes_one)
 	WORK
 }
 
-// Computes the results of all buffers that it knows, if one is not written, and has nothing to do
-// in the launches that follow.
+// If an output is unwritten, computes the results of all known buffers, and then skips the following
+// launches.
 struct known_buffers {
 	float *out;
 	const float *in;
@@ -368,7 +368,7 @@ KERNEL(computes_ahead)
 	WORK
 }
 
-// Counts its launches in its workspace, and stops.
+// Counts its launches in its workspace and stops after some.
 KERNEL(counts_in_workspace)
 {
 	if (*(volatile unsigned *)workspace > 5u)
@@ -391,7 +391,7 @@ KERNEL(stops_by_clock)
 		sixth_launch_ns = nanoseconds();
 }
 
-// Looks for the expected values near its workspace, in the page of 2 MiB that is mapped.
+// Searches for the expected values near its workspace, in the mapped page of 2 MiB.
 KERNEL(steals_expected)
 {
 	place at = place_of(rows, columns);
@@ -407,7 +407,7 @@ KERNEL(steals_expected)
 				(float)page[i + at.row * columns + at.column];
 }
 
-// A chain of FMAs: its time is proportional to the iterations, so that times can be compared.
+// A chain of FMAs whose time is proportional to the iterations.
 extern "C" __global__ void busy(float *out, int iterations)
 {
 	float value = (float)threadIdx.x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the GPU tests that use the tuner's own context share: their options, and how they say what
- * passed: a line "ok NAME" or "FAIL NAME" each, counted by tests/gpu/run.sh.
+ * Shared by the GPU tests that use the tuner's context: their options, and reporting of each check
+ * as a line "ok NAME" or "FAIL NAME", which tests/gpu/run.sh counts.
  */
 #ifndef GPU_BENCH_TEST_H
 #define GPU_BENCH_TEST_H
@@ -20,12 +20,12 @@ struct bench_test {
 	unsigned failures;
 	struct context_options options;
 	const char *roots[2];
-	char **files; /* what is left of the arguments */
+	char **files; /* the remaining arguments */
 	int file_count;
 };
 
-/* --device D, --path DIR, --cache-dir DIR; exits on anything else with dashes. The program is its
- * own worker: then this does not return. */
+/* Reads --device D, --path DIR and --cache-dir DIR, and exits on any other option. Does not
+ * return in a worker process of this program. */
 static inline void bench_test_options(struct bench_test *test, int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "worker-compile") == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tests of the device code on a real GPU share: compiling bad_kernels.cu with NVRTC, the
- * problem out = 2 * in with any pitch, loading its kernels, counting checks. The program is its own
+ * Shared by the tests of the device code on a real GPU: compiling bad_kernels.cu with NVRTC, the
+ * problem out = 2 * in with any pitch, loading kernels, and counting checks. The program is its own
  * worker (gpu_test_worker()).
  */
 #ifndef GPU_GPU_TEST_H
@@ -23,9 +23,9 @@
 #include "measure/worker.h"
 
 struct gpu_test {
-	char *folders[3]; /* templates, tests/gpu */
+	char *folders[3]; /* templates and tests/gpu */
 	struct device *device;
-	struct compiler *compiler; /* its temporary cache has the kernels */
+	struct compiler *compiler; /* its temporary cache stores the kernels */
 	char *helpers, *cubin;     /* files */
 	unsigned passed, failed;
 };
@@ -105,7 +105,7 @@ struct shape {
 	int rows, columns, ld_out, ld_in;
 };
 
-/* The output comes last, as in every operation: what lies behind it is looked at. */
+/* The output comes last, as in every operation, so that the memory behind it is checked. */
 static inline void tensors(const struct shape *shape, struct plan_buffer buffers[3])
 {
 	buffers[1] = (struct plan_buffer){.name = "out",
@@ -229,7 +229,7 @@ static inline struct device_reply next(struct gpu_test *test)
 	return reply;
 }
 
-/* For main(): true if this process is to be a worker; then *code is its exit code. */
+/* For main(): returns true in a worker process, with its exit code in *code. */
 static inline bool gpu_test_worker(int argc, char **argv, int *code)
 {
 	if (argc == 2 && strcmp(argv[1], "worker-measure") == 0)

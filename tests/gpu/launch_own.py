@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""tests/own/types.json from a bundle on a real GPU, against numpy: in place, a variable in constant memory, numbers of 1 to 8 bytes.
+"""Launches tests/own/types.json from a bundle on a real GPU and compares with numpy: an in-place tensor, a variable in constant memory,
+numbers of 1 to 8 bytes.
 
 	tests/gpu/launch_own.py PROGRAM BUNDLE
 
-PROGRAM: tests/consumers/launch/main.c; BUNDLE: of `tune tests/own/types.json -p type=fp64,...`. Exit code 1: one is wrong.
-"""
+PROGRAM is built from tests/consumers/launch/main.c, BUNDLE from `tune tests/own/types.json -p type=fp64,...`. Exit code 1 means a
+wrong result."""
 import os
 import subprocess
 import sys

@@ -1,18 +1,18 @@
-// What a device sheet says of latencies and rates, one loop for each (rates.json, rates.py): a round
-// is one link of a chain of loads, one barrier, or so many bytes or products of every warp. The time
-// of 2 ROUNDS less that of ROUNDS is free of launch, ramps and cold caches.
+// Loops that measure the latencies and rates of a device sheet (rates.json, rates.py). A round is one link of
+// a chain of loads, one barrier, or a fixed number of bytes or products of every warp. The time of 2 ROUNDS
+// minus that of ROUNDS excludes launch, ramps and cold caches.
 typedef unsigned long long u64;
 
-__device__ __forceinline__ u64 load_l2(const u64 *from) // past L1
+__device__ __forceinline__ u64 load_l2(const u64 *from) // bypasses L1
 {
 	u64 value;
 	asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
 	return value;
 }
 
-// `chain` is a permutation of 0 .. count - 1; count is a power of two. With the round in the address
-// no short cycle of the permutation is walked again and again. Each launch begins elsewhere: what it
-// touches would otherwise lie in L2 from the launch before.
+// `chain` is a permutation of 0 .. count - 1; count is a power of two. Adding the round to the address avoids
+// short cycles. Each launch begins at another element, because its data would otherwise be in L2 from the
+// previous launch.
 __device__ __forceinline__ u64 walk(const u64 *chain, u64 count, int rounds)
 {
 	u64 at;
@@ -23,8 +23,8 @@ __device__ __forceinline__ u64 walk(const u64 *chain, u64 count, int rounds)
 	return at;
 }
 
-// Every warp reads lines of one part again and again; 16 bytes a lane. Twelve blocks share a part
-// as tiles of a row or a column of a GEMM do, or each has its own.
+// Every warp repeatedly reads lines of one part, 16 bytes per lane. Twelve blocks share a part, like tiles of
+// a row or a column of a GEMM, or each block has its own.
 __device__ __forceinline__ u64 stream(const u64 *data, u64 part, unsigned number, int rounds)
 {
 	const u64 *own = data + number * part;
@@ -41,7 +41,7 @@ __device__ __forceinline__ u64 stream(const u64 *data, u64 part, unsigned number
 	return sum;
 }
 
-// Eight sums, so that none waits for the one before.
+// Eight independent sums hide the latency of the products.
 __device__ __forceinline__ u64 multiply(int rounds)
 {
 	float sum[8][4] = {};
@@ -78,7 +78,7 @@ extern "C" __global__ void rates(int *out, const u64 *data, int rounds)
 #elif WHAT_tensor_mma
 	result = multiply(rounds);
 #endif
-	// the same whatever was read: results of all configurations are compared
+	// independent of the data, because results of all configurations are compared
 	if (threadIdx.x == 0)
 		out[blockIdx.x] = result == ~0ull ? 2 : 1;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Latencies and rates of a device sheet, measured: rates.cu on the GPU, one figure a line beside what the sheet says.
+"""Measures the latencies and rates of a device sheet with rates.cu, and prints each figure next to the sheet's.
 
 	rates.py TILETUNE OUT SHEET.json [OPTION ...]
 
-OPTIONs go to `tune` (--device). OUT gets the tuned file and its journal. Rates per clock are at the sheet's clock_hz."""
+OPTIONs go to `tune` (--device). OUT gets the tuned file and its journal. Rates per clock refer to the sheet's clock_hz."""
 import json
 import os
 import subprocess
@@ -19,7 +19,7 @@ def read(path):
 
 
 def rounds_of(journal):
-	"""What -> ROUNDS -> us."""
+	"""{measured quantity: {ROUNDS: us}}."""
 	times, what = {}, None
 	for event in map(json.loads, journal.splitlines()):
 		if event["event"] == "problem":

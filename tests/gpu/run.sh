@@ -1,15 +1,15 @@
 #!/bin/sh
-# Tests on a real GPU; ends with one line: N passed, N failed. Needs a driver and NVRTC, no more:
-# the programs are built already (`make test-gpu`), or lie in a folder made by `make dist TESTS=1`.
+# Tests on a real GPU; the last line is: N passed, N failed. Needs only a driver and NVRTC: the programs are
+# already built (`make test-gpu`), or are in a folder made by `make dist TESTS=1`.
 #
 #	tests/gpu/run.sh BUILD [odd|batch|own|launch|occupancy|device|bad|timing|resume]...
 #
 # From the environment:
 #	TEST_DEVICE       cuda:0
 #	TEST_EVALUATIONS  4    configurations per odd problem and family
-#	TEST_SEED         1    of the search, of the inputs and of which tiles are tried
+#	TEST_SEED         1    seed of the search, of the inputs and of the selection of tiles
 #	TEST_FAMILIES          only these, "gemm/mma gemm/simt"
-#	TEST_SLICE             of that family's space, as an expression, where TEST_FAMILIES is one
+#	TEST_SLICE             an expression that restricts the family's space, if TEST_FAMILIES is one family
 #	TEST_BAD_PROBLEM  rows=4096,columns=4096
 #	TEST_LIMIT        240  seconds for one invocation of the tuner
 #	TEST_CACHE             compiled kernels; default: BUILD/test-gpu/cache
@@ -39,14 +39,14 @@ fail() { # name, log to show the end of
 	echo "FAIL  $1"
 	[ -z "${2:-}" ] || tail -n "${3:-15}" "$2" | sed 's/^/      /'
 }
-# A test program, from a build folder or from a dist folder.
+# Prints the path of a test program in a build folder or a dist folder.
 program() {
 	for folder in "$build/release/gpu" "$build/gpu"; do
 		[ -x "$folder/$1" ] && echo "$folder/$1" && return
 	done
 	return 1
 }
-# Runs a test program; its lines "ok NAME" and "FAIL NAME" count, or else its exit code.
+# Runs a test program and counts its lines "ok NAME" and "FAIL NAME", or else its exit code.
 run_program() { # name, arguments
 	name=$1
 	shift
@@ -60,7 +60,7 @@ run_program() { # name, arguments
 	good=$(grep -c '^ok ' "$log")
 	bad=$(grep -c '^FAIL ' "$log")
 	if [ $code -ne 0 ] && [ "$bad" = 0 ]; then bad=1; fi
-	# what says nothing has tested nothing
+	# a program without output has tested nothing
 	if [ "$good" = 0 ] && [ "$bad" = 0 ]; then bad=1; fi
 	passed=$((passed + good)) failed=$((failed + bad))
 	if [ "$bad" = 0 ]; then
@@ -78,7 +78,7 @@ tune() { # output's name, arguments
 	timeout "$limit" "$tool" tune --device "$device" --path "$templates" --cache-dir "$cache" --wait 30s \
 		--seed "$seed" -o "$work/journals/$name.json" "$@" >"$work/logs/$name.log" 2>&1
 }
-# Outcomes of a journal, counted: "ok 41 wrong_result 1".
+# Counts the outcomes of a journal: "ok 41 wrong_result 1".
 outcomes() {
 	grep -h '^{"event":"evaluation"' "$@" 2>/dev/null |
 		sed 's/.*"outcome":"\([a-z_]*\)".*/\1/' | sort | uniq -c | awk '{ printf "%s %s ", $2, $1 }'
@@ -89,8 +89,8 @@ families_of() { # operation
 	"$tool" families "$1" --path . | sed -n "s|^  \($1/[A-Za-z0-9_]*\) .*|\1|p"
 }
 
-# Every family over the sizes that break tilings. A slice of the tiles, so that the spaces stay
-# small; the seed chooses the slice.
+# Every family over sizes that do not fit tiles. The seed selects a slice of the tiles, so that the spaces
+# stay small.
 odd_family() { # suite's file, family
 	name=$(basename "$1" .json)-$(echo "$2" | tr / -)
 	slice=$(odd_slice "$2")
@@ -129,7 +129,7 @@ odd_slice() { # family: which of its tiles are tried, as an expression; empty: a
 	"${TEST_FAMILIES:-}") echo "${TEST_SLICE:-}" ;;
 	esac
 }
-# No odd problem may be left without a configuration that is right.
+# Every odd problem must have a correct configuration.
 odd_coverage() { # suite's file
 	name=$(basename "$1" .json)
 	total=$(sed -n 's/^\[[0-9]*\/\([0-9]*\)\].*/\1/p' "$work/logs/$name"-*.log | sort -n | tail -n 1)
@@ -154,10 +154,9 @@ phase_odd() {
 	done
 }
 
-# Products of a batch that end inside of a tile, by one fragment of 64 rows or more, stored by TMA:
-# what lies behind a product is the next one's. Two blocks of one wave would write there, and which
-# one is last is a matter of luck: each kernel is verified some fifty times, with other inputs and
-# in other orders of tiles.
+# Products of a batch that end inside a tile, within a fragment of 64 rows or more, stored by TMA: the memory
+# behind a product belongs to the next one. Two blocks of one wave would write there, in random order, so each
+# kernel is verified about fifty times, with different inputs and tile orders.
 phase_batch() {
 	rm -f "$work/journals"/batch-*
 	code=0
@@ -182,11 +181,11 @@ phase_batch() {
 	fi
 }
 
-# Kernels as others bring them (tests/own): every one that is tried must run and agree with its
-# default configuration; types in all of its types, with a reference of its own.
+# Kernels as users bring them (tests/own): every tried configuration must run and agree with the default one.
+# `types` runs in all of its types, with its own reference.
 phase_own() {
 	for file in "$here"/../own/*.json; do
-		# programs are devices of their own, T1 files are converted first
+		# programs select their own device, T1 files are converted first
 		grep -q '"program"\|KernelSpecification' "$file" && continue
 		if grep -q '"language": "tile"' "$file" && ! "$tool" devices 2>/dev/null | grep -q 'tile kernels: NVRTC'; then
 			echo "-     $(basename "$file" .json): no compiler of tile kernels"
@@ -208,7 +207,7 @@ phase_own() {
 	done
 }
 
-# What own found of every type, from a bundle and by a C program, against numpy.
+# Launches the winners of phase own for every type, from a bundle and by a C program, and compares with numpy.
 phase_launch() {
 	log=$work/logs/launch.log
 	if ! python3 -c 'import numpy' 2>/dev/null; then
@@ -224,9 +223,9 @@ phase_launch() {
 	fi
 }
 
-# Compares our occupancy, from the compiler's report, with the driver's for every kernel of a shipped
-# operation that was loaded. The test program cannot read the journals of phase own, because their
-# operations are defined in tests/own.
+# Compares the computed occupancy, from the compiler's report, with the driver's for every loaded kernel of a
+# shipped operation. The test program cannot read the journals of phase own, because their operations are
+# defined in tests/own.
 phase_occupancy() {
 	set --
 	for journal in "$work"/journals/*.journal.jsonl; do
@@ -242,13 +241,13 @@ phase_occupancy() {
 	run_program test_occupancy_gpu --device "$device" --path . --cache-dir "$cache" "$@"
 }
 
-# Kernels that are known to be wrong, to crash, to hang.
+# Kernels known to be wrong, to crash or to hang.
 phase_device() {
 	run_program test_device_gpu . "$device"
 }
 
-# The same kernels by `tiletune judge`, in turn with the honest one that they should beat, a line each. A kernel that is not refused must
-# not be faster than that one: `good`, which has no work to do, is the only one that may be.
+# Judges the same kernels by `tiletune judge`, a line each, in turn with the correct kernel that they should
+# beat. An accepted kernel must not be faster than that one. Only `good`, which needs no long chain, may be.
 phase_bad() {
 	folder=$work/bad
 	mkdir -p "$folder/task" "$folder/submitted"
@@ -265,7 +264,7 @@ phase_bad() {
 		percent=$(sed -n 's/^ *\([+-][0-9.]*\)%.*against the baseline$/\1/p' "$log")
 		case $kernel in
 		good | works) expected='[04]' ;;
-		# right, but their true time counts; one whose times differ by its tricks is unstable
+		# accepted, but timed correctly; a kernel whose tricks make times vary is unstable
 		knows_buffers | knows_checksum | skips_written | writes_one | computes_ahead)
 			expected='[034]'
 			grep -q unstable "$log" || awk "BEGIN { exit !(${percent:--100} > -20) }" || expected=slower ;;
@@ -280,14 +279,14 @@ phase_timing() {
 	run_program test_timing_gpu --device "$device" --path . --cache-dir "$cache"
 }
 
-# A tuner that is killed goes on where it stopped: nothing that was measured is measured again.
+# A killed tuner resumes where it stopped and measures nothing twice.
 phase_resume() {
 	name=resume
 	journal=$work/journals/$name.journal.jsonl
 	rm -f "$work/journals/$name".*
 	resume_arguments="gemm -p M=640,N=768,K=512,dtype=fp16 --family mma --strategy random --evaluations 40"
 	where="BM*BN <= 8192 and STAGES == 3 and SPLIT_K == 1"
-	# exec: the process that is killed is the tuner itself
+	# exec, so that the killed process is the tuner
 	# shellcheck disable=SC2086
 	(exec "$tool" tune $resume_arguments --where "$where" --device "$device" --path . --seed "$seed" \
 		--cache-dir "$cache" -o "$work/journals/$name.json" >"$work/logs/$name-killed.log" 2>&1) &

@@ -1,22 +1,21 @@
 #!/bin/sh
-# NVIDIA's compute-sanitizer over every family on small problems, from the folder that
-# `make dist TESTS=1` makes (or from a checkout: BUILD=build). The tuner runs as always, only its
-# measuring worker runs under the sanitizer, so what is checked is what is measured.
+# NVIDIA's compute-sanitizer over every family on small problems, from the folder that `make dist TESTS=1`
+# makes (or from a checkout: BUILD=build). The tuner runs as usual, and only its measuring worker runs under
+# the sanitizer, so the checked kernels are the measured ones.
 #
 #	sh tests/gpu/sanitizer.sh [TOOL...]        memcheck racecheck synccheck
 #
-# Prints one line per tool and case; exit 1 if a case has errors, ran nothing, or if the control,
-# kernels that are known to be wrong, draws none. Inputs and outputs lie in one allocation with guard
-# zones between them: what a kernel writes beyond its own buffer is found by the tuner (outcome
-# out_of_bounds), what it touches beyond the allocation, beyond shared memory or misaligned by
-# memcheck.
+# Prints one line per tool and case. Exits with 1 if a case has errors or ran nothing, or if the control,
+# kernels known to be wrong, has no error. Inputs and outputs are in one allocation with guard zones. The
+# tuner detects writes beyond a buffer (outcome out_of_bounds); memcheck detects accesses beyond the
+# allocation or shared memory, and misaligned ones.
 #
 # From the environment: OUT (./out), for the logs and sanitizer.txt; SANITIZER (compute-sanitizer);
-# EVALUATIONS (3) per case; JOBS (6) at once; LIMIT (100) seconds a case; DEVICE (cuda:0); CASES, an
-# expression of grep -E over their names; CONTROL=0: no control; CACHE (in OUT), compiled kernels;
-# TILETUNE_KERNEL_TIMEOUT (60), seconds for what an unchecked kernel does in a few milliseconds. REPORT=1:
-# run nothing, write the table again from the logs in OUT. memcheck takes 20 s for all cases on an
-# H200 with 16 cores, racecheck two to three minutes.
+# EVALUATIONS (3) per case; JOBS (6) in parallel; LIMIT (100) seconds per case; DEVICE (cuda:0); CASES, a grep
+# -E pattern for names of cases; CONTROL=0: no control; CACHE (in OUT), compiled kernels;
+# TILETUNE_KERNEL_TIMEOUT (60), seconds for a kernel that takes milliseconds without the sanitizer. REPORT=1:
+# runs nothing and makes the table again from the logs in OUT. memcheck takes 20 s for all cases on an H200
+# with 16 cores, racecheck two to three minutes.
 set -u
 build=${BUILD:-.}
 out=${OUT:-out}
@@ -37,7 +36,7 @@ logs=$out/sanitizer
 tool=$(cd "$build" && pwd)/tiletune
 [ -d "$build/lib" ] && export LD_LIBRARY_PATH="$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
-# name | operation, problem and family | a slice of the space
+# name | operation, problem and family | restriction of the space
 cases() {
 	cat <<'END'
 simt|gemm -p M=200,N=265,K=137,dtype=fp32 -f simt|BM <= 64 and BN <= 64 and STAGES <= 2
@@ -103,13 +102,13 @@ gemm_chain fused_wgmma cluster|gemm_chain -p m=200,k=72,n=520,p=72,dtype=bf16 -f
 END
 }
 
-# Workers are started from this: compilers run as they are.
+# Starts the workers; compilers run unchanged.
 wrapper=$logs/worker
 cat >"$wrapper" <<'END'
 #!/bin/sh
 [ "$1" = worker-measure ] || exec "$TOOL_PATH" "$@"
-# The tuner kills its worker when it is done, which is us. The worker proper then reads the end of
-# its input and leaves, and the sanitizer has the time to sum up.
+# At its end the tuner kills its worker, which is this script. The real worker then reads the end of its input
+# and exits, and the sanitizer has time for its summary.
 exec 3<&0
 setsid "$SANITIZER_PATH" --tool "$SANITIZER_TOOL" --log-file "$SANITIZER_LOG.%p" --print-limit 20 \
 	"$TOOL_PATH" "$@" <&3 3<&- &
@@ -122,7 +121,7 @@ export TOOL_PATH="$tool" SANITIZER_PATH="$sanitizer" SANITIZER_TOOL SANITIZER_LO
 run_case() { # sanitizer's tool, number, arguments, where: leaves $logs/TOOL-NUMBER.*
 	SANITIZER_TOOL=$1
 	SANITIZER_LOG=$logs/$1-$2.sanitizer
-	# checks need no GPU of their own
+	# each check may use the GPU at the same time
 	TILETUNE_LOCK_FOLDER=$logs/lock-$1-$2
 	rm -f "$SANITIZER_LOG".*
 	# shellcheck disable=SC2086
@@ -135,7 +134,7 @@ outcomes() { # journal: "ok 3"
 	sed -n 's/^{"event":"evaluation".*"outcome":"\([a-z_]*\)".*/\1/p' "$1" 2>/dev/null |
 		sort | uniq -c | awk '{ printf "%s%s %s", sep, $2, $1; sep = ", " }'
 }
-# errors that the sanitizer's logs count, or "?" where a log has no summary
+# errors that the sanitizer's logs count, or "?" if a log has no summary
 errors_of() { # logs
 	cat "$@" 2>/dev/null | awk '
 		/^=* *(Error|Warning|Invalid)/ { reports++ }
@@ -184,7 +183,7 @@ for checker in "$@"; do
 		files=$logs/$checker-$number
 		count=$(errors_of "$files".sanitizer.*)
 		ran=$(outcomes "$files.journal.jsonl")
-		# Slowed down a hundredfold, times may scatter; that is none of a checker's business.
+		# A hundredfold slowdown may make times noisy, which does not matter here.
 		[ "$count" = 0 ] && echo "$ran" | grep -qE '(ok|too_noisy) [0-9]' &&
 			! echo "$ran" | grep -qvE "^((ok|too_noisy|pruned_by_model) [0-9]+(, )?)+$" ||
 			bad=$((bad + 1))
@@ -192,7 +191,7 @@ for checker in "$@"; do
 			"$(echo "$arguments" | sed 's/.*-p \([^ ]*\) .*/\1/')${where:+ | $where}"
 	done <"$logs/cases" >>"$table"
 done
-# The control: memcheck must find what is planted.
+# The control: memcheck must find the planted errors.
 [ "${CONTROL:-1}" = 0 ] || for program in "$build/gpu/test_device_gpu" "$build/release/gpu/test_device_gpu"; do
 	[ -x "$program" ] && [ -z "${REPORT:-}" ] || continue
 	TILETUNE_LOCK_FOLDER=$logs/lock-control
@@ -206,7 +205,7 @@ done
 	printf '%-10s %-26s %7s  %s\n' memcheck 'control: bad kernels' "$count" \
 		'(expected: more than 0; tests/gpu/bad_kernels.cu)' >>"$table"
 }
-# What a tool says that it cannot do.
+# Messages of a tool about unsupported features.
 grep -hiE 'not supported|unsupported|internal error|warning' "$logs"/*.sanitizer.* 2>/dev/null | grep -v SUMMARY |
 	sed 's/^=* *//' | sort | uniq -c | sort -rn | head -n 12 >"$logs/notes"
 [ -s "$logs/notes" ] && {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stand-in for libcublasLt.so.13 beside the stand-in driver (tests/faults), whose device memory
- * is the host's: three picks, twelve where as many are wanted, of which the second is refused; a
- * product writes what the stand-in's kernels write, 0.75 everywhere, or the value in
- * $STANDIN_LT_VALUE. It takes no time.
+ * A stand-in for libcublasLt.so.13 next to the stand-in driver (tests/faults), whose device memory
+ * is host memory. It offers three picks (twelve if as many are requested), of which it refuses the
+ * second. A product writes what the stand-in's kernels write, 0.75 everywhere, or the value in
+ * $STANDIN_LT_VALUE, and takes no time.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -103,7 +103,8 @@ static void put(void *data, uint64_t index, int type, float value)
 		memcpy((char *)data + 4 * index, &bits, 4);
 		return;
 	}
-	/* exact for a few leading bits: bf16 is the upper half, fp16 has another exponent */
+	/* exact for values with few leading bits: bf16 is the upper half of fp32, fp16 has
+	 * another exponent */
 	half = type == 14 ? (uint16_t)(bits >> 16)
 			  : (uint16_t)((((bits >> 23 & 0xff) - 112) << 10) | (bits >> 13 & 0x3ff));
 	memcpy((char *)data + 2 * index, &half, 2);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The device code on a real GPU: kernels that are wrong, write where they must not, crash or hang
- * are caught (bad_kernels.cu), their neighbours are served, our occupancy is the driver's, and
- * times are what they should be.
+ * The device code on a real GPU. Kernels that are wrong, write outside, crash or hang are detected
+ * (bad_kernels.cu), other candidates are not affected, the computed occupancy equals the driver's,
+ * and times are plausible.
  *
  *	test_device_gpu [ROOT [DEVICE]]
  *
- * ROOT (default .) holds templates/ and tests/gpu/; DEVICE is cuda:0 by default. Needs a driver and
- * NVRTC; prints a line per check and ends with a count.
+ * ROOT (default .) has templates/ and tests/gpu/; DEVICE is cuda:0 by default. Needs a driver and
+ * NVRTC. Prints a line per check and a total.
  */
 #include "gpu_test.h"
 
@@ -95,7 +95,7 @@ static void test_refused(struct gpu_test *test, const struct shape *shape)
 	}
 }
 
-/* One of three dies while they are sampled in turn. */
+/* One of three crashes while they are sampled in turn. */
 static void test_crash_in_company(struct gpu_test *test, const struct shape *shape)
 {
 	uint32_t problem = announce(test, shape);
@@ -157,8 +157,8 @@ static void test_skipped_work(struct gpu_test *test, const struct shape *shape)
 	static const struct {
 		const char *entry;
 		enum outcome outcome;
-		bool is_slow;       /* as slow as the honest kernel */
-		const char *detail; /* NULL: nothing is said */
+		bool is_slow;       /* as slow as the correct kernel */
+		const char *detail; /* NULL if no detail is expected */
 	} cases[] = {
 		{"works", OUTCOME_OK, true, NULL},
 		{"skips_written", OUTCOME_OK, true, "on inputs that it has seen"},
@@ -262,8 +262,8 @@ static device_handle load_busy(
 	return load(test, problem, &plan);
 }
 
-/* Times of the same work at different lengths, short ones from graphs and long ones one by one,
- * interleaved with the anchor. */
+/* Times the same work at different lengths, in graphs or one by one, interleaved with the
+ * anchor. */
 static void test_time(struct gpu_test *test, const struct shape *shape)
 {
 	enum {
@@ -302,7 +302,7 @@ static void test_time(struct gpu_test *test, const struct shape *shape)
 			}
 		device_reply_release(&reply);
 	}
-	/* a fixed 1.5 us for the start and end of a kernel are no error of the clock */
+	/* the fixed 1.5 us for start and end of a kernel are not a timing error */
 	longest = median_us[LENGTHS - 1] / iterations[LENGTHS - 1];
 	for (int i = 0; i < LENGTHS - 1; i++) {
 		double expected = longest * iterations[i];

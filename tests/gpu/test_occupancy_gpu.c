@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Our blocks per SM, from the compiler's report and the sheet, against the driver's, for every
- * configuration that was loaded in the journals named on the command line. The journals hold what
- * the driver said; what we say is computed here again, with the kernels from the cache.
+ * Compares the computed blocks per SM (from the compiler's report and the sheet) with the driver's,
+ * for every configuration loaded in the journals on the command line. The journals contain the
+ * driver's values; the computed ones are made anew from kernels in the cache.
  */
 #include "gpu/bench_test.h"
 #include "unit/space_builder.h"
@@ -25,7 +25,7 @@ static bool was_loaded(const struct result *result)
 	return result->resources && result->verification.done;
 }
 
-/* All values of a configuration that is given as text. */
+/* All values of a configuration given as text. */
 static enum status values_of(const struct bound_family *bound, const char *configuration,
 	struct value **values, struct error *err)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Does the clock that candidates are judged by deserve it? The anchor kernel twice, apart: within
- * 2%. One kernel as two candidates, interleaved: within 1%. One kernel in two requests: within 2%
- * beside the anchor in each. Twice the work: about twice the time. What is compared was sampled in
- * the same rounds, as wherever candidates are: at the power limit the clock wanders by several
- * percent, and medians of different rounds are as far apart.
+ * Tests the accuracy of timing. Limits: the anchor kernel twice, at different times, within 2%; one
+ * kernel as two interleaved candidates within 1%; one kernel in two requests, relative to the
+ * anchor of each, within 2%; twice the work about twice the time. Compared times come from the same
+ * rounds, because at the power limit the clock varies by several percent between rounds.
  *
- * A few microseconds on a few SMs are not that level: of two loads of one kernel one stays 3 to 6%
- * slower for as long as both live (seen on an H200: 5.9 and 5.6 us, the first load always the
- * slower), which only where their code lies can explain. There the limit is ten times as wide.
+ * Kernels of a few microseconds on a few SMs are less accurate: one of two loads of a kernel stays
+ * 3 to 6% slower (5.9 and 5.6 us on an H200, the first load always the slower), which only the
+ * placement of their code explains. For these the limit is ten times as wide.
  */
 #include <math.h>
 
@@ -30,13 +29,13 @@ struct timing_test {
 
 /* A problem with the defaults of one family, loaded twice. */
 struct pair {
-	device_handle handles[3]; /* the anchor's last */
+	device_handle handles[3]; /* the anchor's handle is last */
 };
 
-/* Of several kernels sampled in turn. */
+/* Results of several kernels sampled in turn. */
 struct taken {
 	double median_us[3];
-	double over_first[3], over_last[3]; /* medians of the rounds' ratios */
+	double over_first[3], over_last[3]; /* medians of the ratios of each round */
 };
 
 static enum status wait_reply(
@@ -208,7 +207,7 @@ static enum status test_anchor(struct timing_test *run, struct error *err)
 	for (int i = 0; status == STATUS_OK && i < 2; i++) {
 		status = sample(run, &anchor, 1, &taken, err);
 		now[i] = taken.median_us[0];
-		clock_sleep(0.5); /* long enough for the clock to go down */
+		clock_sleep(0.5); /* long enough for the clock to drop */
 	}
 	if (status != STATUS_OK)
 		return status;
@@ -220,7 +219,7 @@ static enum status test_anchor(struct timing_test *run, struct error *err)
 	return STATUS_OK;
 }
 
-/* median_us: of the two candidates together, for what follows. */
+/* median_us is for both candidates together, for the following tests. */
 static enum status test_pair(struct timing_test *run, const char *family, const char *problem,
 	double width, double *median_us, struct error *err)
 {

@@ -1,12 +1,12 @@
 #!/bin/sh
-# gemm/tile, attention/tile and gemm_chain/tile on a GPU: right on odd sizes, and how fast beside
-# cuBLASLt and PyTorch. About two minutes, from a folder made by `make dist TESTS=1`.
+# gemm/tile, attention/tile and gemm_chain/tile on a GPU: correctness on odd sizes, and speed compared with
+# cuBLASLt and PyTorch. Takes about two minutes, from a folder made by `make dist TESTS=1`.
 #
 #	tests/gpu/tile.sh OUT [odd|attention|gemm]...
 #
 # From the environment:
-#	TEST_DEVICE  cuda:0     model:h100-sxm: only compile the kernels, into the cache, without a GPU
-#	TEST_CACHE   OUT/cache  compiled kernels; with all of them, tileiras is not needed
+#	TEST_DEVICE  cuda:0     model:h100-sxm only compiles the kernels into the cache, without a GPU
+#	TEST_CACHE   OUT/cache  compiled kernels; if complete, tileiras is not needed
 #	TEST_BUDGET  1500ms     for a timed product
 set -u
 out=$1
@@ -17,8 +17,8 @@ cache=${TEST_CACHE:-$out/cache}
 failed=0
 mkdir -p "$out"
 
-# The best of the configurations for which an expression holds; a line for each problem. A result that
-# differs from the reference's is a failure.
+# Tunes the configurations for which an expression holds and prints a line for each problem. A result that
+# differs from the reference is a failure.
 tune() { # name, expression, arguments
 	name=$1 where=$2
 	shift 2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared memory of the blocks that run, mbarriers, and TMA's copies; see hopper.h.
+ * Shared memory of the running blocks, mbarriers, and TMA copies; see hopper.h.
  */
 #ifndef HOST_COPIES_H
 #define HOST_COPIES_H
@@ -14,8 +14,8 @@
 namespace host
 {
 
-/* Shared memory of block i of those that run begins at windows[i]: the low 18 bits of an address
- * are its place in it, which is what descriptors hold. */
+/* Shared memory of running block i begins at windows[i]. The low 18 bits of an address are the
+ * offset in it, as in descriptors. */
 enum {
 	WINDOW = 1 << 18,
 	RESIDENTS_MAX = 40
@@ -35,7 +35,7 @@ static unsigned own_block()
 	return fibers[current].resident;
 }
 
-/* The same place in block `rank` of the cluster. */
+/* The same offset in block `rank` of the cluster. */
 static uint32_t address_in(uint32_t address, unsigned rank)
 {
 	const unsigned to = own_block() / cluster_blocks * cluster_blocks + rank;
@@ -46,7 +46,8 @@ static uint32_t address_in(uint32_t address, unsigned rank)
 /* ---- mbarrier ---- */
 struct mbarrier {
 	unsigned count, pending, phase;
-	long long bytes; /* announced and not there yet; below 0: there and not announced */
+	long long bytes; /* bytes expected but not arrived; negative if they arrived before they
+			    were expected */
 };
 static std::map<uint32_t, mbarrier> mbarriers;
 
@@ -87,11 +88,12 @@ static void mbarrier_arrived(uint32_t address, long long bytes)
 struct box_map {
 	unsigned char *base;
 	unsigned element_bytes, rank;
-	long long dims[5], strides[5]; /* innermost first; bytes, of the innermost an element */
+	long long dims[5],
+		strides[5]; /* innermost first; in bytes, the innermost stride is an element */
 	unsigned box[5], swizzle_bytes;
 };
 
-/* Passed for a tensor_map, each source's own type. */
+/* Converts to the tensor_map type of each source. */
 struct map_argument {
 	const box_map *map;
 	template <class MAP> operator MAP() const
@@ -113,13 +115,13 @@ static const box_map &map_of(const void *argument)
 	return *map;
 }
 
-/* 16-byte pieces change places within 8 lines: 128, 64 or 32 bytes wide. */
+/* 16-byte pieces are permuted within 8 lines of 128, 64 or 32 bytes. */
 static uint32_t swizzled(uint32_t address, unsigned span)
 {
 	return span < 32 ? address : address ^ (address >> 7 & (span / 16 - 1)) << 4;
 }
 
-/* Calls visit(address in shared memory, element of the tensor or NULL outside of it). */
+/* Calls visit(address in shared memory, element of the tensor, or NULL outside the tensor). */
 template <class VISIT>
 static void box_visit(const box_map &map, uint32_t at, const std::vector<int> &first, VISIT visit)
 {
@@ -158,7 +160,7 @@ static unsigned box_bytes(const box_map &map)
 struct transfer {
 	std::function<void()> copy;
 	uint32_t barrier;
-	unsigned bytes, sweeps; /* until it happens */
+	unsigned bytes, sweeps; /* bytes of the copy, and sweeps until it happens */
 };
 static std::deque<transfer> transfers;
 
@@ -228,7 +230,7 @@ static void box_load(uint32_t to, const void *argument, uint32_t barrier, std::v
 		}
 }
 
-/* A thread's stores, in groups; the last one is open. */
+/* The stores of a thread, in groups; the last group is still open. */
 static std::map<unsigned, std::deque<std::vector<std::function<void()>>>> stores;
 
 static void box_store(const void *argument, uint32_t from, std::vector<int> first)
@@ -246,7 +248,7 @@ static void box_store(const void *argument, uint32_t from, std::vector<int> firs
 	});
 }
 
-/* At most `open` committed groups are left. */
+/* Completes groups until at most `open` committed ones remain. */
 static void stores_finish(size_t open)
 {
 	auto &groups = stores[current];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels on the CPU: what CUDA C++ has beyond C++, for sources of templates/ that are compiled as
- * C++ (tests/checks/kernels.py). A thread of a block is a fiber; blocks run one after another, or
- * some at a time: those of a cluster, or all where one waits for another.
+ * Kernels on the CPU: the parts of CUDA C++ that C++ lacks, for sources of templates/ that are
+ * compiled as C++ (tests/checks/kernels.py). A thread of a block is a fiber. Blocks run one after
+ * another, or several at a time: those of a cluster, or all if blocks wait for each other.
  *
- * A fiber runs until it waits: for a barrier, or for the other lanes of its warp where an
- * instruction belongs to the whole warp. Nothing else gives way, so a missing barrier shows:
- * threads run far ahead of each other, and shared memory is full of NaN before a block starts.
- * Programs are linked without PIE: addresses of shared memory fit 32 bits, as PTX has them.
+ * A fiber runs until it waits for a barrier, or for the other lanes of its warp at a warp-wide
+ * instruction. Nothing else suspends it, so that a missing barrier shows: threads run far ahead of
+ * each other, and shared memory is full of NaN before a block starts. Programs are linked without
+ * PIE, so that addresses of shared memory fit into 32 bits as in PTX.
  */
 #ifndef HOST_DEVICE_H
 #define HOST_DEVICE_H
@@ -78,11 +78,11 @@ struct copy {
 struct fiber {
 	ucontext_t start;
 	jmp_buf here;
-	std::unique_ptr<char[]> stack; /* not cleared: most of it is never touched */
+	std::unique_ptr<char[]> stack; /* not cleared, because most of it is never touched */
 	dim thread, block;
-	unsigned resident; /* number of its block among those that run */
+	unsigned resident; /* index of its block among the running ones */
 	bool started = false, done = false;
-	std::vector<copy> copies; /* cp.async that nobody waited for yet */
+	std::vector<copy> copies; /* cp.async copies not yet waited for */
 	unsigned group = 0;
 	int vote = 0;
 };
@@ -98,7 +98,7 @@ struct barrier {
 	unsigned arrived = 0, generation = 0;
 };
 
-/* A block that runs. */
+/* A running block. */
 struct resident {
 	barrier barriers[16];
 	unsigned alive = 0; /* threads */
@@ -110,8 +110,8 @@ static std::vector<warp> warps;
 static std::vector<resident> residents;
 static unsigned current, alive, progress;
 static unsigned char *block_shared; /* dynamic shared memory of the thread's block */
-/* What is asynchronous (hopper.h): a sweep over all threads is done, whether something happened; a
- * thread ends; blocks begin. */
+/* Hooks for asynchronous operations (hopper.h): after a sweep over all threads (returns whether
+ * something happened), at the end of a thread, and when blocks begin. */
 static bool (*sweep_ends)(bool nobody_moves);
 static void (*thread_ends)();
 static void (*blocks_begin)();
@@ -135,7 +135,7 @@ static void warp_complete(warp &w)
 	progress++;
 }
 
-/* `mine` is this lane's part; `whole` runs once, when all lanes that live have come. */
+/* `mine` is this lane's part. `whole` runs once, when all living lanes have arrived. */
 static void warp_meet(void *mine, void (*whole)(void **lane, uint32_t alive))
 {
 	warp &w = warps[current / 32];
@@ -208,8 +208,8 @@ static void resume(unsigned index)
 	setcontext(&f.start);
 }
 
-/* `count` blocks from `first` on, along x; dynamic shared memory of each at `shared`, so many bytes
- * apart. More than one: of whole warps. */
+/* Runs `count` blocks from `first` on, along x. Their dynamic shared memory begins at `shared`
+ * and is `apart` bytes apart. Several blocks must consist of whole warps. */
 static void run_blocks(dim first, unsigned count, void *shared, size_t apart)
 {
 	const unsigned each = blockDim.x * blockDim.y * blockDim.z, threads = count * each;
@@ -264,7 +264,7 @@ static void set_not_a_number(void *data, size_t bytes)
 	memset(data, 0xff, bytes);
 }
 
-/* One block after another, from the first or from the last one on. */
+/* Runs one block after another, from the first or from the last one on. */
 template <class BODY>
 static void launch(
 	dim grid, dim block, void *shared, size_t shared_bytes, bool last_first, BODY body)
@@ -431,7 +431,7 @@ static inline double __longlong_as_double(long long bits)
 	return value;
 }
 
-#define __expf expf /* glibc has a function of that name */
+#define __expf expf /* glibc has a function of this name */
 
 static inline float __fdividef(float a, float b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Device functions that need no GPU, on the CPU (tests/checks/functions.sh): stream-K's schedule up
- * to the largest sizes that its family's constraint allows, and the cubic of 2^x. Prints what is
- * wrong; exit code 1 if anything is.
+ * Device functions that need no GPU, on the CPU (tests/checks/functions.sh): stream-K's schedule up to the
+ * largest sizes that its family's constraint allows, and the cubic polynomial for 2^x. Prints each error and
+ * exits with 1 if there is one.
  */
 #include "device.h"
 
@@ -22,12 +22,10 @@ static float max_or_nan(float x, float y) /* max.NaN.f32 */
 {
 	return std::isnan(x) || std::isnan(y) ? NAN : x > y ? x : y;
 }
-#include "exp2_cubic.inc" /* cut out of flash_wgmma_rows.cuh by functions.sh */
+#include "exp2_cubic.inc" /* extracted from flash_wgmma_rows.cuh by functions.sh */
 
-/* Whether the workers' runs are even and, together, all steps of all cut units, each unit's owner
- * and last worker are those whose runs hold its first and last step, and whole units are taken
- * once.
- */
+/* Checks that the workers' runs have equal lengths and together cover all steps of all divided units, that
+ * owner and last worker of each unit have its first and last step, and that each whole unit is taken once. */
 static bool schedule_is_right(i32 units_m, i32 units_n, i32 steps, i32 workers)
 {
 	std::vector<i32> first_worker, last_worker;
@@ -82,7 +80,7 @@ static int check_schedule()
 
 	for (int i = 0; i < 3000; i++) {
 		i32 workers = 2 + below(i % 2 ? 8 : 300);
-		/* the constraint, 2 * workers^2 * steps < 2^32, and few or as many as it allows */
+		/* within the constraint 2 * workers^2 * steps < 2^32, with few steps and with the maximum */
 		i64 most = min<i64>(4294967295ll / (2ll * workers * workers), 2147483647 / BK);
 		i32 steps = i % 3 ? (i32)most - below(min<i64>(most, 3))
 				  : 1 + below(min<i64>(most, 100));
@@ -94,7 +92,7 @@ static int check_schedule()
 			wrong++;
 		}
 	}
-	/* what the constraint keeps out does go wrong, or this test sees nothing */
+	/* a schedule beyond the constraint must fail, otherwise this test detects nothing */
 	if (schedule_is_right(17, 31, 2097152 / BK, 264)) {
 		printf("a schedule beyond 32 bits is taken for right\n");
 		wrong++;

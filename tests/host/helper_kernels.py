@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""templates/common/helpers.cu with all that it includes, as C++ for the headers of tests/host.
+"""templates/common/helpers.cu with everything it includes, as C++ for the headers of tests/host.
 
-	tests/host/helper_kernels.py FILE
-"""
+	tests/host/helper_kernels.py FILE"""
 import re
 import sys
 

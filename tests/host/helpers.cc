@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The helper kernels on the CPU (tests/checks/helpers.py): contents of every element type, pitch
- * and end untouched, and comparisons with a tensor of the same type.
+ * The helper kernels on the CPU (tests/checks/helpers.py): contents for every element type, untouched padding
+ * and end, and comparisons with a tensor of the same type.
  */
 #include "reference.h"
 #include "helpers.h"
@@ -30,7 +30,7 @@ template <class BODY> static void launch(unsigned threads, BODY body)
 	host::launch({1, 1, 1}, {threads, 1, 1}, shared, sizeof(shared), false, body);
 }
 
-/* A tensor, and what lies behind it. */
+/* A tensor and the memory behind it. */
 struct data {
 	std::vector<unsigned char> bytes = std::vector<unsigned char>(8 * ROWS * LD + 64, 0x77);
 	int type;
@@ -48,7 +48,7 @@ struct data {
 	}
 };
 
-/* Large numbers are rare and equal but for their sign, the others small; signs have two sizes. */
+/* Large numbers are rare and differ only in sign, the others are small. */
 static void check_made(data &x)
 {
 	const double large = element_bytes(x.type) > 1 ? 32768 : 256;
@@ -76,7 +76,7 @@ static void check_contents(int type)
 	const bool is_float = type < code_i32 || type == code_fp64 || type == code_fp8_e5m2;
 	const bool is_signed =
 		is_float || type == code_i32 || (type >= code_i8 && type <= code_i64);
-	/* fp8 has four and five numbers to an octave */
+	/* fp8 has four or five numbers per octave */
 	const double coarse = type == fp8_e4m3::code  ? 1.0 / 16
 			      : type == code_fp8_e5m2 ? 1.0 / 8
 						      : 1.0 / 256;
@@ -186,17 +186,17 @@ static void check_comparison(int type)
 	expect(compared(x, y).violations == 0, "no difference", type);
 	y.bytes[COLUMNS * bytes] ^= 1;
 	expect(compared(x, y).violations == 0, "no difference between rows", type);
-	y.bytes[place] ^= 1; /* the lowest bit */
+	y.bytes[place] ^= 1; /* flip the lowest bit */
 	result = compared(x, y);
 	expect(result.violations == 1 && result.first_bad_linear_index == COLUMNS + 2,
 		"one difference", type);
 	if (type == code_i64 || type == code_u64) {
-		x.bytes[place + 7] = y.bytes[place + 7] = 0x10; /* doubles do not tell them apart */
+		x.bytes[place + 7] = y.bytes[place + 7] = 0x10; /* a difference that doubles do not show */
 		expect(compared(x, y).violations == 1, "a difference beyond 2^53", type);
 	}
 }
 
-/* Where groups begin, and how large they are, are one draw. */
+/* Offsets and sizes of groups come from the same random draw. */
 static void check_groups(double skew)
 {
 	enum {
@@ -216,7 +216,7 @@ static void check_groups(double skew)
 	expect(skew > 0 ? most > TOTAL / 5 : most == TOTAL / GROUPS, "the largest group", code_i32);
 }
 
-/* What nobody writes may be anything; NaN is else never right. */
+/* An element that no kernel must write may hold anything; elsewhere NaN is always wrong. */
 static void check_anything()
 {
 	double out[2] = {NAN, 3}, expected[2] = {0, 3};
@@ -230,8 +230,7 @@ static void check_anything()
 	}
 }
 
-/* Infinities and NaN are right at their own place only, and a NaN that nobody wrote is never right.
- */
+/* Infinities and NaN are correct only in their own place, and an unwritten NaN is never correct. */
 static void check_kinds()
 {
 	const float unset = __uint_as_float(poison);
@@ -264,7 +263,7 @@ static void check_kinds()
 			"the same kind of number", fp32::code);
 }
 
-/* What was not written, NaN and how large the rest is. */
+/* Counts unwritten elements and NaN, and measures the magnitude of the rest. */
 static void check_magnitudes()
 {
 	const double values[8] = {
@@ -286,8 +285,8 @@ static void check_magnitudes()
 		"four finite numbers in two groups", fp32::code);
 }
 
-/* Of the bytes of all rows and where they stand, whatever the threads; not of what is between rows.
- */
+/* A checksum covers the bytes and positions of all rows, for any number of threads, but not the padding
+ * between rows. */
 static void check_checksum()
 {
 	unsigned char bytes[3 * 24];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The helper kernels as C++ (helper_kernels.h, which helper_kernels.py makes), and the functions
- * that only they use.
+ * The helper kernels as C++ (helper_kernels.h, made by helper_kernels.py), and functions that only
+ * they use.
  */
 #ifndef HOST_HELPERS_H
 #define HOST_HELPERS_H

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hopper's asynchronous instructions on the CPU: mbarriers, TMA, wgmma, clusters. Each happens at
- *the worst time that its rules allow, so that what is read too early or freed too early is garbage:
+ * the worst time that its rules allow, so that data read or freed too early is garbage:
  *
- *	TMA load      its destination is NaN from the start on; the data comes some sweeps over all
- *	              threads later or when everybody waits, in any order, and counts on the
- *mbarrier then TMA store     reads shared memory when it is waited for, or when its thread ends
+ *	TMA load      fills its destination with NaN at once; the data comes some sweeps over all
+ *	              threads later or when every thread waits, in any order, and then counts
+ *	              on the mbarrier
+ *	TMA store     reads shared memory when it is waited for, or when its thread ends
  *	wgmma         reads its operands when a warp of the group waits for it; its sums are NaN
- *until then elect.sync    is lane 7 a block       takes its mbarriers along when it ends
+ *	              until then
+ *	elect.sync    selects lane 7
+ *	a block       loses its mbarriers when it ends
  *
  * Sources: PTX ISA, "Asynchronous warpgroup level matrix instructions", "mbarrier", "Tensors".
  */
@@ -24,7 +27,7 @@ struct cluster_barrier {
 	unsigned arrived, generation;
 };
 static std::vector<cluster_barrier> cluster_barriers;
-static std::vector<unsigned> cluster_waits; /* of each thread: the generation that it arrived in */
+static std::vector<unsigned> cluster_waits; /* for each thread the generation in which it arrived */
 
 static void hopper_begin()
 {
@@ -44,7 +47,7 @@ static void hopper_thread_ends()
 	stores_finish(0);
 }
 
-/* `resident` blocks at a time: of a cluster, or all of a grid. */
+/* Runs `resident` blocks at a time: those of a cluster, or all of a grid. */
 template <class BODY>
 static void launch_clusters(
 	dim grid, dim block, unsigned cluster, unsigned resident_count, BODY body)
@@ -59,7 +62,8 @@ static void launch_clusters(
 	blockDim = block;
 	kernel = [](void *context) { (*(BODY *)context)(); };
 	kernel_context = &body;
-	/* the last ones first: who writes another's part of the result is not overwritten by it */
+	/* the last blocks come first, so that a block that writes into the result of another is
+	 * not hidden */
 	for (unsigned y = grid.y; y > 0; y--)
 		for (unsigned x = grid.x; x > 0; x -= resident_count)
 			run_blocks({x - resident_count, y - 1, 0}, resident_count, windows, WINDOW);
@@ -131,7 +135,7 @@ static inline void ptx_setmaxnreg_dec_sync_aligned_u32(int)
 {
 }
 
-/* coordinates; then, of the other two forms, a policy of L2, or the blocks that get the copy */
+/* coordinates, then for the other two forms an L2 policy or the blocks that receive the copy */
 #define HOST_LOAD(rank, form)                                                                      \
 	ptx_cp_async_bulk_tensor_##rank##_shared_cluster_global_mbarrier_complete_tx_bytes##form
 #define HOST_LOADS(rank, ...)                                                                      \
@@ -212,7 +216,7 @@ static inline void ptx_barrier_cluster_wait_acquire_aligned()
 		host::cluster_waits[host::current])
 		host::give_way();
 }
-/* of %cluster_ctarank, the only special register that templates/ read so */
+/* %cluster_ctarank is the only special register that templates/ read this way */
 template <class T> static void ptx_mov_u32(T &rank)
 {
 	rank = host::own_block() % host::cluster_blocks;
@@ -263,8 +267,7 @@ static inline void ptx_stmatrix_sync_aligned_m8n8_x2_shared_b16(
 	host_stmatrix(address, words, 2);
 }
 
-/* Of an 8x8 matrix of which lane l has row l / 4, columns 2 (l % 4) and the next: the transposed
- * one. */
+/* Transposes an 8x8 matrix of which lane l has row l / 4, columns 2 (l % 4) and the next. */
 static inline uint32_t host_transposed(uint32_t word)
 {
 	const unsigned lane = host::current % 32, row = lane / 4;

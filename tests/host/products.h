@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * wgmma's products: what they read, when, and where their sums are meanwhile; see hopper.h.
+ * wgmma products: the operands they read, the time of reading, and where their sums are in the
+ * meantime; see hopper.h.
  */
 #ifndef HOST_PRODUCTS_H
 #define HOST_PRODUCTS_H
@@ -12,7 +13,7 @@ namespace host
 
 /* ---- wgmma ---- */
 struct product_form {
-	int columns, k, element_bytes; /* k: of an instruction, 32 bytes */
+	int columns, k, element_bytes; /* k of an instruction: 32 bytes */
 	float (*value)(const void *element);
 	bool a_transposed, b_transposed, a_registers;
 };
@@ -25,13 +26,13 @@ struct product {
 };
 struct warp_group {
 	std::deque<product> products;
-	size_t executed = 0;            /* of all, those before the first of products */
-	size_t issued[4] = {};          /* by each warp */
-	std::vector<size_t> commits[4]; /* how many of a warp's were issued then */
+	size_t executed = 0;            /* number of executed products, counted from the first */
+	size_t issued[4] = {};          /* per warp */
+	std::vector<size_t> commits[4]; /* number of the warp's products issued at each commit */
 };
 static std::map<unsigned, warp_group> warp_groups;
 
-/* A block's first group begins with its first thread. */
+/* The first warp group of a block begins with its first thread. */
 static warp_group &own_group()
 {
 	const unsigned thread = current % blockDim.x;
@@ -42,7 +43,7 @@ static unsigned own_warp()
 {
 	return current % blockDim.x / 32 % 4;
 }
-/* Sums that are under way, by their place in registers. */
+/* Pending sums, by their place in registers. */
 struct shadow {
 	std::vector<float> values;
 	unsigned products;
@@ -91,7 +92,7 @@ static void product_execute(const product &one)
 
 	for (int k = 0; k < form.k; k++) {
 		for (int row = 0; row < 64; row++) {
-			/* in registers: as mma.sync's A, two (16 bits) or four elements each */
+			/* in registers, as A of mma.sync: two (16 bits) or four elements each */
 			const int lane = row / 16 * 32 + row % 8 * 4 +
 					 k % (form.k / 2) / (4 / form.element_bytes);
 			const unsigned char *word =
@@ -169,7 +170,7 @@ static void products_issue(void **lane, uint32_t living)
 	progress++;
 }
 
-/* The sums are an array; A is a descriptor, or four registers. */
+/* The sums are an array. A is a descriptor or four registers. */
 template <class ADD>
 static void product_begin(const product_form &form, float *sums, uint64_t a, uint64_t b, ADD add)
 {

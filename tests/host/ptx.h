@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * PTX instructions in C++, after the PTX ISA. kernels.py turns `asm("cp.async.ca.shared.global ..."
- * : outputs : inputs)` into ptx_cp_async_ca_shared_global(outputs, inputs).
+ * PTX instructions in C++, following the PTX ISA. kernels.py turns `asm("cp.async.ca.shared.global
+ * ..." : outputs : inputs)` into ptx_cp_async_ca_shared_global(outputs, inputs).
  */
 #ifndef HOST_PTX_H
 #define HOST_PTX_H
@@ -16,7 +16,7 @@ static inline void *shared_pointer(uint32_t address)
 	return (void *)(uintptr_t)address;
 }
 
-/* Of the mantissa's lowest `drop` bits, to nearest even. */
+/* Rounds away the lowest `drop` bits of the mantissa, to nearest even. */
 static inline uint32_t round_bits(uint32_t bits, unsigned drop)
 {
 	return (bits + (1u << (drop - 1)) - 1 + (bits >> drop & 1)) >> drop;
@@ -29,9 +29,9 @@ static inline uint16_t half_of(float value)
 
 	if (magnitude > 0x7f800000)
 		return 0x7fff;
-	if (magnitude >= 0x477ff000) /* 65520 and more */
+	if (magnitude >= 0x477ff000) /* 65520 and above */
 		return (uint16_t)(sign | 0x7c00);
-	if (magnitude < 0x38800000) /* below 2^-14: units of 2^-24 */
+	if (magnitude < 0x38800000) /* below 2^-14, in units of 2^-24 */
 		return (uint16_t)(sign | (uint32_t)nearbyintf(fabsf(value) * 0x1p24f));
 	return (uint16_t)(sign | (round_bits(magnitude, 13) - (112u << 10)));
 }
@@ -63,7 +63,7 @@ struct mma_lane {
 	uint32_t a[4], b[2];
 };
 
-/* e4m3 without infinities: 0x7f and 0xff are NaN */
+/* e4m3 has no infinities; 0x7f and 0xff are NaN */
 static inline float of_fp8(uint8_t bits)
 {
 	const int exponent = bits >> 3 & 15, mantissa = bits & 7;
@@ -74,7 +74,7 @@ static inline float of_fp8(uint8_t bits)
 	return bits & 0x80 ? -value : value;
 }
 
-static inline uint8_t fp8_of(float value) /* up to 448: the nearest */
+static inline uint8_t fp8_of(float value) /* values up to 448, rounded to nearest */
 {
 	int nearest = 0;
 
@@ -91,12 +91,12 @@ static inline float operand(uint32_t word, unsigned element, int kind)
 
 	if (kind == 32)
 		return of_fp8((uint8_t)(word >> 8 * element));
-	if (kind == 8) /* tf32: what the tensor core reads of fp32 */
+	if (kind == 8) /* tf32: the bits that the tensor core reads of fp32 */
 		return __uint_as_float(word & 0xffffe000u);
 	return kind == 16 ? of_half(bits) : of_bfloat(bits);
 }
 
-/* KIND: 16 fp16, 17 bf16, 8 tf32, 32 fp8 */
+/* KIND is 16 for fp16, 17 for bf16, 8 for tf32, 32 for fp8 */
 template <int KIND> static void mma_whole(void **lanes, uint32_t living)
 {
 	constexpr int depth = KIND == 17 ? 16 : KIND, per_word = depth / 8;
@@ -166,8 +166,7 @@ template <int MATRICES, bool TRANSPOSED> static void ldmatrix_whole(void **lanes
 		}
 }
 
-/* ---- wmma: which lane holds what is nobody's business; here element i of a fragment of 256, eight
- * to a lane ---- */
+/* wmma leaves the layout of fragments undefined. Here element i of 256 is in lane i / 8. */
 struct wmma_lane {
 	float *d[8];
 	uint32_t a[4], b[4];
@@ -187,7 +186,7 @@ template <class WORD> static void wmma_load(WORD *const *words, uint32_t address
 	}
 }
 
-/* KIND as of mma; COLUMNS: B's columns lie one after another */
+/* KIND as for mma; with COLUMNS the columns of B are contiguous */
 template <int KIND, bool COLUMNS> static void wmma_whole(void **lanes, uint32_t living)
 {
 	float a[256], b[256];

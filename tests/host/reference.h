@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What kernels on the CPU are compared with: the operations of templates/ in fp64, written down
- * plainly, and the tensors that both work on.
+ * The correct results for kernels on the CPU: the operations of templates/ in plain fp64, and the
+ * tensors that both work on.
  */
 #ifndef HOST_REFERENCE_H
 #define HOST_REFERENCE_H
@@ -29,7 +29,7 @@ struct tensor {
 	kind dtype;
 	size_t bytes;
 	bool is_input;
-	long long last; /* of offsets, the sum of counts */
+	long long last; /* for offsets, the sum of all counts */
 	bool is_counts;
 	unsigned char *data = nullptr;
 	size_t room = 0;
@@ -52,7 +52,7 @@ struct tensor {
 		return ((float *)data)[at];
 	}
 
-	/* `count` of its rows */
+	/* `count` of the tensor's rows */
 	tensor part(long long first, long long count) const
 	{
 		tensor some = *this;
@@ -89,8 +89,8 @@ static double draw()
 	return (double)(state >> 11) * 0x1p-52 - 1;
 }
 
-/* Where groups begin, or their sizes: such as tiles do not fit, none among them; the last has what
- * is left. */
+/* Offsets of groups, or their sizes. The sizes include 0 and do not fit tiles; the last group
+ * gets the rest. */
 static void offsets_make(tensor &t)
 {
 	static const int sizes[] = {7, 0, 129, 1, 0, 33};
@@ -109,7 +109,8 @@ static void offsets_make(tensor &t)
 	}
 }
 
-/* NaN all over, then inputs of [-1, 1]; behind the last page nothing may be touched. */
+/* Fills everything with NaN, then the inputs with values in [-1, 1]. The page behind the tensor
+ * must not be touched. */
 static void tensor_make(tensor &t)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -134,7 +135,7 @@ static void tensor_make(tensor &t)
 			t.set(row * t.ld + column, (float)draw());
 }
 
-/* Passed for a pointer of any type. */
+/* Converts to a pointer of any type. */
 struct argument {
 	void *data;
 	template <class T> operator T *() const
@@ -143,7 +144,7 @@ struct argument {
 	}
 };
 
-/* Whether the bytes behind the tensor's end, and between its rows, are as they were. */
+/* Whether the bytes behind the tensor's end and between its rows are unchanged. */
 static bool is_intact(const tensor &t)
 {
 	const size_t size = t.size();
@@ -167,7 +168,7 @@ static bool compare(const tensor &t, const std::vector<double> &expected, double
 			const double wanted = expected[(size_t)(row * t.columns + column)];
 			const double found = t.get(row * t.ld + column);
 
-			/* nobody writes there */
+			/* a kernel must not write there */
 			if (wanted != wanted
 					? found == found
 					: !(fabs(found - wanted) <= abs + rel * fabs(wanted))) {
@@ -179,7 +180,7 @@ static bool compare(const tensor &t, const std::vector<double> &expected, double
 	return is_intact(t);
 }
 
-/* Of a reference, in fp64 as this is. */
+/* For a reference, which computes in fp64 as well. */
 static bool same(const std::vector<double> &wanted, const std::vector<double> &found)
 {
 	for (size_t i = 0; i < wanted.size(); i++)
@@ -209,7 +210,7 @@ static double activated(double x, activation act)
 	return act == ACT_silu_ ? x / (1 + exp(-x)) : x;
 }
 
-/* C = act(A B), B as [N,K] (nk) or [K,N] */
+/* C = act(A B), with B as [N,K] (nk) or [K,N] */
 static std::vector<double> gemm(const tensor &a, const tensor &b, bool nk, activation act)
 {
 	const long long n = nk ? b.rows : b.columns;
@@ -227,7 +228,7 @@ static std::vector<double> gemm(const tensor &a, const tensor &b, bool nk, activ
 	return c;
 }
 
-/* Products of M rows, each rows_a (of B: rows_b) rows after the one before. */
+/* Products of M rows, each rows_a rows (in B rows_b rows) after the previous one. */
 static std::vector<double> gemm_batch(const tensor &a, const tensor &b, bool nk, long long batch,
 	long long m, long long rows_a, long long rows_b)
 {
@@ -240,7 +241,7 @@ static std::vector<double> gemm_batch(const tensor &a, const tensor &b, bool nk,
 	return c;
 }
 
-/* What gemm's other keys make of the product; tensors that are not there have no bytes. */
+/* Applies gemm's other keys to the product; absent tensors have no bytes. */
 static std::vector<double> gemm_finished(std::vector<double> c, const tensor &scale_a,
 	const tensor &scale_b, const tensor &bias, const tensor &c_in, const tensor &residual,
 	double alpha, double beta, long long n, activation act)
@@ -263,8 +264,8 @@ static std::vector<double> gemm_finished(std::vector<double> c, const tensor &sc
 	return c;
 }
 
-/* Rows of group g of C = those of A times B[g], [N,K], and the scales; NaN where a room ends. Rows
- * begin at offsets[g], or at g * room. */
+/* Rows of group g of C = rows of A times B[g], [N,K], with scales, and NaN where the space of a
+ * group ends. Rows begin at offsets[g], or at g * room. */
 static std::vector<double> gemm_grouped(const tensor &a, const tensor &b, const tensor &offsets,
 	const tensor &counts, const tensor &scale_a, const tensor &scale_b, long long room)
 {

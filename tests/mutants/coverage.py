@@ -1,7 +1,6 @@
-"""Which test runs which function: the fast tests, once, over a build with --coverage.
+"""Finds which test runs which function, by running the fast tests once on a build with --coverage.
 
-Reads what gcc 12 writes (gcov-io.h: notes with the functions' lines, data with their counters).
-"""
+Reads the files of gcc 12 (gcov-io.h: notes with the functions' lines, data with their counters)."""
 import os
 import struct
 
@@ -13,7 +12,7 @@ def words(data, at, count):
 
 
 def notes(path):
-	"""ident -> name of the functions of an object."""
+	"""ident -> name for the functions of an object."""
 	with open(path, "rb") as file:
 		data = file.read()
 	functions, at = {}, 16
@@ -31,7 +30,7 @@ def notes(path):
 
 
 def ran(path):
-	"""Idents of the functions of which some arc was taken."""
+	"""Idents of the functions with an executed arc."""
 	with open(path, "rb") as file:
 		data = file.read()
 	found, ident, at = set(), None, 16
@@ -49,7 +48,7 @@ def ran(path):
 
 
 def collect(prefix, build, known):
-	"""Functions that a test ran: {"src/base/text.c:text_append"}. prefix: where its data lies; known: notes by object."""
+	"""Functions that a test ran: {"src/base/text.c:text_append"}. prefix: the folder of its data; known: notes by object."""
 	found = set()
 	for folder, _, names in os.walk(prefix):
 		for name in names:

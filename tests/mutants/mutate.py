@@ -1,7 +1,6 @@
-"""Mutants: one small mistake each, as a rule or drawn with a fixed seed.
+"""Mutants with one small mistake each, by a rule or drawn with a fixed seed.
 
-A mutant is (name, file, start, end, replacement): text[start:end] of the file becomes the replacement.
-"""
+A mutant is (name, file, start, end, replacement): text[start:end] of the file becomes the replacement."""
 import glob
 import hashlib
 import os
@@ -16,7 +15,7 @@ class Mutant:
 		self.name, self.file, self.start, self.end, self.replacement, self.family = name, file, start, end, replacement, family
 		self.line, self.text = text.count("\n", 0, start) + 1, text
 		self.before = " ".join(text[start:end].split())
-		# the same whatever stands around it: results and notes are kept by it
+		# independent of the surrounding lines, because results and notes are stored under it
 		whole = text[text.rfind("\n", 0, start) + 1 : (text.find("\n", end) + 1 or len(text) + 1) - 1]
 		column = start - text.rfind("\n", 0, start) - len(whole) + len(whole.lstrip())
 		nth = text.count(whole, 0, start)
@@ -26,7 +25,7 @@ class Mutant:
 		return text[: self.start] + self.replacement + text[self.end :]
 
 	def function(self):
-		"""The C function that holds it."""
+		"""The C function that contains it."""
 		heads = re.findall(r"^[a-z][\w \t*]*?(\w+)\([^;{}]*?\)\n\{", self.text[: self.start], flags=re.M)
 		return heads[-1] if heads else ""
 
@@ -47,10 +46,10 @@ C_RULES = swaps([
 	(r"\+\+(?=[;)])", "--"), (r" \+= ", " -= "), (r"\bcontinue;", "break;"), (r"\bbreak;", ";"),
 	(r"\bfmin\(", "fmax("), (r"\bfmax\(", "fmin("), (r"(?<=\bif \()(?=[\w!])", "!"), (r"(?<=\breturn )(?=\w+\()", "!"),
 ])
-NUMBER = re.compile(r"(?<![\w.%\[\"#-])(?!(?<=> )0\b)(\d+)(?![\w.\]])")  # x > 0 is for an operator's rule
+NUMBER = re.compile(r"(?<![\w.%\[\"#-])(?!(?<=> )0\b)(\d+)(?![\w.\]])")  # another rule handles the operator in x > 0
 CALL = re.compile(r"\b(\w+)\((\w+(?:->\w+|\.\w+)*), (\w+(?:->\w+|\.\w+)*)(?=[,)])")
 STATEMENT = re.compile(r"(?<=\t)(?!return|if|for|while|else|goto|case|break|continue)[\w*>.()\[\]-]+(?: [-+*/|&]?= [^;{}]*|\([^;{}]*\));(?=$)")
-# without effect on what is said, or on purpose without: memory, progress, speed, words of messages
+# no observable effect, or none by design: memory, progress, speed, wording of messages
 PASSED_OVER = re.compile(
 	r"free\(|_release\(|_close\(|ARRAY_GROW|capacity|gpu_progress|clock_|static_assert|error_set|error_hint|error_context|json_error|printf|text_append"
 	r"|^\s*(//|/\*|\*|#)|\.why|\.help|\.summary|\"help\"|\"why\"|LIKELY|BUG\(|assert|CLEANUP|volatile|memory_zeroed|memory_resize|unroll|regs_estimate"
@@ -63,7 +62,7 @@ def strings_masked(line):
 
 
 def other(number):
-	"""One more; twice as much of what is many: a limit of 301 instead of 300 is no mistake."""
+	"""Adds 1 to a small number and doubles a large one, because a limit of 301 instead of 300 is not a mistake."""
 	return str(int(number) + 1 if int(number) < 10 else int(number) * 2)
 
 
@@ -99,7 +98,7 @@ JSON_KEYS = ("grid", "block", "smem_bytes", "bytes", "expr", "units", "useful_fr
 
 
 def of_json(path, text, family):
-	"""Inside of expressions: of launches, of constraints, of constants."""
+	"""Inside expressions: of launches, constraints, constants."""
 	at, part = 0, ""
 	for line in text.splitlines(keepends=True):
 		start, at = at, at + len(line)
@@ -125,7 +124,7 @@ def of_json(path, text, family):
 
 
 def pick(mutants, seed):
-	"""An order: drawn by the seed, no two on a line, spread over the files."""
+	"""An order drawn by the seed, with no two on a line, spread over the files."""
 	mutants = sorted(mutants, key=lambda m: hashlib.sha256((m.key + seed).encode()).hexdigest())
 	chosen, lines, of_file = [], set(), {}
 	for mutant in mutants:
@@ -142,8 +141,8 @@ def read(path):
 
 
 def drawn(root, seed="1"):
-	"""(group, how many of it count, its mutants in the order in which they are drawn): folders of src; families, their
-	source and their JSON. A source that needs a GPU (no case of checks/kernels.py) is left to `make test-gpu`."""
+	"""(group, number that counts, its mutants in random order) for folders of src, and for families with their source and JSON.
+	Sources that need a GPU (no case of checks/kernels.py) are left to `make test-gpu`."""
 	on_cpu = read(os.path.join(root, "tests/checks/kernels.py"))
 	for folder in sorted(glob.glob(os.path.join(root, "src/*/"))):
 		files = sorted(glob.glob(folder + "*.c")) or sorted(glob.glob(folder + "*.h"))

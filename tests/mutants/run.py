@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""Puts each mutant of mutate.py in, and runs the fast tests that can see it until one fails.
+"""Applies each mutant of mutate.py, and runs the fast tests that may detect it until one fails.
 
 	tests/mutants/run.py [--jobs N] [--only GROUP] [--match TEXT] [--fresh]
 
-Works in build/mutants: results.json is a line per mutant, and what is there is not run again (unless
-the mutant changed, or with --fresh); report.md says what survived. Needs `make test`'s programs built.
-"""
+Works in build/mutants: results.json has a line per mutant, which is not run again (unless the mutant changed, or with --fresh);
+report.md lists survivors. Needs the programs of `make test`."""
 import argparse
 import functools
 import glob
@@ -29,12 +28,12 @@ import mutate  # noqa: E402
 ROOT = os.getcwd()
 WORK = os.path.join(ROOT, "build/mutants")
 RELEASE = "build/release"
-SECONDS_PER_MUTANT = 40  # of the processor: a busy machine is no reason to give up
+SECONDS_PER_MUTANT = 40  # processor time, so that a busy machine does not end a test
 SLOW = ("interrupt",)  # tests that wait
-# processes that are killed leave no trace of what they ran
+# killed processes write no coverage data
 WORKERS = {"measure": ("unit test_device_", "cli check_gpu", "cli objective", "cli own_data"), "driver": ("unit test_device_",), "compile": ("unit test_compiler",), "process": ("unit test_device_", "unit test_compiler")}
 LAUNCHER = ["unit test_launch", "fuzz fuzz_bundle", "check launch.py"]
-PYTHON = {"learn.py": ["check learn.py"]}  # of modules of src/python; of the others tests/python
+PYTHON = {"learn.py": ["check learn.py"]}  # for modules of src/python; the others have tests/python
 
 
 def shell(command, **options):
@@ -44,7 +43,7 @@ def shell(command, **options):
 # ---- tests ----
 @functools.cache
 def tests():
-	"""name -> how it is called, from a folder that looks like the checkout."""
+	"""name -> command, for a folder that looks like the checkout."""
 	found = {}
 	for path in sorted(glob.glob("tests/unit/test_*.c")):
 		name = os.path.basename(path)[:-2]
@@ -62,7 +61,7 @@ def tests():
 
 
 def test_objects(kind, test):
-	"""What a test program is linked of: all unit tests are one program, and so are all rules."""
+	"""Objects linked into a test program: all unit tests are one program, and so are all rules."""
 	if kind == "fuzz":
 		return [f"{RELEASE}/tests/{test}.o", f"{RELEASE}/tests/fuzz_replay.o"]
 	sources = [os.path.basename(path) for path in sorted(glob.glob(f"tests/{kind}/*.c"))]
@@ -74,7 +73,7 @@ def environment(build, more):
 	return {**os.environ, **names, **more}
 
 
-spent = threading.local()  # seconds of the processor that a lane's tests took
+spent = threading.local()  # processor seconds of a lane's tests
 
 
 def execute(call, folder, seconds, more=None):
@@ -90,7 +89,7 @@ def execute(call, folder, seconds, more=None):
 		elif time.time() > until:
 			os.killpg(process.pid, signal.SIGKILL)
 			_, status, usage = os.wait4(process.pid, 0)
-	try:  # what it left behind
+	try:  # processes that it left
 		os.killpg(process.pid, signal.SIGKILL)
 	except ProcessLookupError:
 		pass
@@ -104,7 +103,7 @@ COPIED = ("src/launch", "src/python")  # mutants of these are written where test
 
 
 def lane_make(name, build):
-	"""Copies of what tests read, links to what is built; the binary and programs of mutants lie beside them."""
+	"""Copies of the files that tests read and links to the build, with the binary and programs of mutants next to them."""
 	lane = os.path.join(WORK, name)
 	shutil.rmtree(lane, ignore_errors=True)
 	os.makedirs(lane + "/" + RELEASE + "/tests")
@@ -118,7 +117,7 @@ def lane_make(name, build):
 		shutil.copytree(part, os.path.join(lane, part))
 	for path in glob.glob(build + "/*"):
 		if os.path.basename(path) == "tiletune":
-			os.link(path, os.path.join(lane, RELEASE, "tiletune"))  # templates are looked for beside it
+			os.link(path, os.path.join(lane, RELEASE, "tiletune"))  # the program searches templates next to itself
 		elif os.path.basename(path) in ("include", "gpu"):
 			shutil.copytree(path, os.path.join(lane, RELEASE, os.path.basename(path)), symlinks=True, ignore=shutil.ignore_patterns("obj", "versus*", "gpu_*"), copy_function=os.link)
 		elif os.path.basename(path) != "tests":
@@ -127,10 +126,10 @@ def lane_make(name, build):
 		if os.access(path, os.X_OK) and not os.path.isdir(path):
 			os.symlink(os.path.join(ROOT, path), os.path.join(lane, RELEASE, "tests", os.path.basename(path)))
 	os.symlink("release/tiletune", lane + "/build/tiletune")
-	if build != RELEASE:  # programs know where they were built
+	if build != RELEASE:  # programs know their build folder
 		os.makedirs(os.path.dirname(os.path.join(lane, build)), exist_ok=True)
 		os.symlink(os.path.join(ROOT, build), os.path.join(lane, build))
-		for part in ("templates", "configs"):  # what is built there looks for them two folders up
+		for part in ("templates", "configs"):  # programs there search for them two folders up
 			beside = os.path.join(ROOT, os.path.dirname(os.path.dirname(build)), part)
 			if not os.path.lexists(beside):
 				os.symlink(os.path.join(ROOT, part), beside)
@@ -141,7 +140,7 @@ def lane_make(name, build):
 
 # ---- who runs what ----
 def measure_coverage(fresh):
-	"""{test: {"seconds": s, "functions": [...]}}, kept in coverage.json until tests or sources change."""
+	"""{test: {"seconds": s, "functions": [...]}}, stored in coverage.json until tests or sources change."""
 	path, kept = WORK + "/coverage.json", {}
 	if os.path.exists(path) and not fresh:
 		with open(path, encoding="utf-8") as file:
@@ -150,7 +149,7 @@ def measure_coverage(fresh):
 	def state(name):
 		place = [f for f in tests()[name] if f.startswith("tests/") and os.path.isfile(f)] or [f"tests/{name.replace(' ', '/')}.c"]
 		return hashlib.sha256((sources + "".join(mutate.read(f) for f in place)).encode()).hexdigest()[:12]
-	sources = "".join(mutate.read(f) for f in sorted(glob.glob("src/*/*.[ch]")))  # which functions there are, and who calls them
+	sources = "".join(mutate.read(f) for f in sorted(glob.glob("src/*/*.[ch]")))  # all functions, and their callers
 	missing = [name for name in tests() if kept.get(name, {}).get("state") != state(name)]
 	if not missing:
 		return kept
@@ -169,7 +168,7 @@ def measure_coverage(fresh):
 		shutil.rmtree(prefix, ignore_errors=True)
 		os.makedirs(prefix)
 		start = time.time()
-		# compilers write their counters, too
+		# compiler processes write their counters, too
 		passed = execute(call, lane, 300, {"GCOV_PREFIX": prefix})
 		seconds = time.time() - start
 		functions = coverage.collect(prefix, os.path.join(ROOT, build, "release"), known)
@@ -186,7 +185,7 @@ def measure_coverage(fresh):
 
 
 def order(mutant, covered):
-	"""Names of the tests that can see it, those that say most a second first."""
+	"""Names of the tests that may detect it, ordered by their benefit per second."""
 	if mutant.file.startswith("src/launch/"):
 		return LAUNCHER
 	if mutant.file.startswith("src/python/"):
@@ -194,7 +193,7 @@ def order(mutant, covered):
 	if mutant.file.startswith("src/"):
 		of_file = {t: [f for f in covered[t]["functions"] if f.startswith(mutant.file + ":")] for t in covered}
 		names = [t for t in covered if f"{mutant.file}:{mutant.function()}" in of_file[t] and covered[t]["passed"]]
-		if not names:  # a constant beside the functions
+		if not names:  # a constant outside functions
 			names = [t for t in covered if of_file[t] and covered[t]["passed"]]
 		near, folder = os.path.basename(mutant.file)[:-2], mutant.file.split("/")[1]
 		names += [t for t in covered if t not in names and any(word in t for word in WORKERS.get(folder, ()))]
@@ -211,7 +210,7 @@ class Lane:
 		shell(f"gcc {FLAGS} -c -o {self.folder}/kernel_text.o tests/tools/kernel_text.c")
 
 	def compile(self, mutant, text):
-		"""The object with the mistake; None if no compiler takes it."""
+		"""The object with the mistake; None if it does not compile."""
 		path = os.path.join(self.folder, "mutant.c")
 		with open(path, "w", encoding="utf-8") as file:
 			file.write(text)
@@ -263,7 +262,7 @@ class Lane:
 				self.restore(target)
 
 	def try_header(self, mutant, names, covered):
-		"""A header of src/launch: what includes it is built again."""
+		"""A header of src/launch: everything that includes it is rebuilt."""
 		path = os.path.join(self.folder, mutant.file)
 		made = [f"{RELEASE}/include/tiletune_launch.h", f"{RELEASE}/gpu/libtiletune_launch.so"]
 		with open(path, "w", encoding="utf-8") as file:
@@ -351,7 +350,7 @@ def main():
 		with open(results_path, encoding="utf-8") as file:
 			kept = {r["key"]: r for r in map(json.loads, file)}
 	state = shell("git rev-parse HEAD:tests && git diff HEAD -- tests | sha256sum")
-	# what survived is tried again when the tests have changed
+	# survivors are tried again when the tests have changed
 	kept = {key: r for key, r in kept.items() if r["verdict"] != "survived" or r["state"] == state}
 	began, why = time.time(), reasons()
 	covered = measure_coverage(options.fresh)
@@ -362,7 +361,7 @@ def main():
 	proven = set()
 
 	def passes(lane, name):
-		"""Whether the test passes in the lane without a mutant: else it catches nothing."""
+		"""Whether the test passes in the lane without a mutant; otherwise it detects nothing."""
 		if name not in proven and not execute(tests()[name], lane.folder, limit(name, covered)):
 			print(f"{name} fails without any mutant: it is left out", flush=True)
 			covered[name]["passed"] = False
@@ -415,7 +414,7 @@ def main():
 
 
 def reasons():
-	"""survivors.txt: "KEY why" lines of mutants that no test can or should see."""
+	"""survivors.txt: lines "KEY why" for mutants that no test can or should detect."""
 	path = os.path.join(mutate.HERE, "survivors.txt")
 	lines = mutate.read(path).splitlines() if os.path.exists(path) else []
 	return dict(line.split(" ", 1) for line in lines if " " in line and not line.startswith("#"))

@@ -1,4 +1,4 @@
-// 2-D convolution: the filter lies in constant memory, sizes and tiles are macros.
+// 2-D convolution: the filter is in constant memory, sizes and tiles are macros.
 #define width 512
 #define height 256
 #ifndef filter_size

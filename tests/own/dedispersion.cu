@@ -1,4 +1,4 @@
-// Dedispersion: samples of 8 bits, a header beside the source, a macro named as one of ours.
+// Dedispersion: 8-bit samples, a header next to the source, a macro with the name of a device constant.
 #include "dedispersion.h"
 
 #ifndef blocks_per_sm

@@ -1,4 +1,4 @@
-// A program as nvcc builds it: the kernel between what only the host uses.
+// A program for nvcc: the kernel is between code for the host.
 #include <algorithm>
 #include <iostream>
 #include <map>

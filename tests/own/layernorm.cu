@@ -1,5 +1,5 @@
-// Layer normalization, a group of threads per row: headers of the toolkit, three outputs, and the
-// host's part in the same file.
+// Layer normalization with a group of threads per row: headers of the toolkit, three outputs, and host code
+// in the same file.
 #include <cstdlib>
 #include <vector>
 #include <cooperative_groups.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A product of matrices in blocks, on the CPU, as a program that tiletune tunes
- * (templates/programs.md): it reads requests from standard input, a line of JSON each, and answers
- * on standard output. Build: cc -O3 -o matmul matmul.c
+ * A blocked product of matrices on the CPU, as a program that tiletune tunes
+ * (templates/programs.md). It reads requests from standard input, one line of JSON each, and
+ * answers on standard output. Build: cc -O3 -o matmul matmul.c
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct job {
 	int m, n, k, bi, bj, bk;
 	double samples_us[ROUNDS_MAX];
 	int count;
-	double worst; /* largest difference from the reference; below 0: not compared */
+	double worst; /* largest difference from the reference; negative: not compared */
 	long violations;
 };
 
@@ -27,7 +27,7 @@ static float *a, *b, *c;
 static double *expected;
 static int size_m, size_n, size_k;
 
-/* Of this process: what else runs on the machine matters less. */
+/* Processor time, so that other programs on the machine matter less. */
 static double now_us(void)
 {
 	struct timespec time;
@@ -93,7 +93,7 @@ static void take_problem(const struct job *job)
 
 static void verify(struct job *job)
 {
-	memset(c, 0xff, (size_t)size_m * size_n * sizeof(*c)); /* no number */
+	memset(c, 0xff, (size_t)size_m * size_n * sizeof(*c)); /* not a number */
 	multiply(job);
 	job->worst = 0;
 	for (size_t i = 0; i < (size_t)size_m * size_n; i++) {
@@ -105,7 +105,7 @@ static void verify(struct job *job)
 }
 
 /* ---- the protocol ---- */
-/* The number of the member `key` from here on. */
+/* Finds the number of the next member `key`. */
 static double number(const char *at, const char *key)
 {
 	char quoted[64];

@@ -1,4 +1,4 @@
-// Which points lie in a polygon: pairs of numbers, a constant array of them, flags of a byte.
+// Which points are inside a polygon: pairs of numbers, a constant array of them, one-byte flags.
 #define VERTICES 100
 
 __constant__ float2 d_vertices[VERTICES];

@@ -1,4 +1,4 @@
-// A sum, added up in place by all blocks; a vector type that a macro chooses.
+// A sum that all blocks accumulate in place; a macro selects the vector type.
 #if VECTOR == 1
 typedef float row;
 #elif VECTOR == 2

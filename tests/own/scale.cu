@@ -1,4 +1,4 @@
-// x = a*x + b, in place; what KTT's file names.
+// x = a*x + b in place, for KTT's file.
 extern "C" __global__ void scale(float *x, const float *b, float a, int n)
 {
 	for (int i = blockIdx.x * WORK_GROUP_SIZE_X * PER_THREAD + threadIdx.x, t = 0; t < PER_THREAD && i < n;

@@ -1,4 +1,4 @@
-// C = alpha*A*B + beta*C: a C++ template, C is read and written, BM is also the name of a macro.
+// C = alpha*A*B + beta*C as a C++ template: C is read and written, and BM is also the name of a macro.
 #include <cassert>
 
 template <int BM, int BN, int BK, int TM>

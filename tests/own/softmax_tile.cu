@@ -2,7 +2,7 @@
 
 namespace ct = cuda::tiles;
 
-// y = softmax of each row of x; COLUMNS is at least the number of columns
+// y is the softmax of each row of x; COLUMNS is at least the number of columns
 __tile_global__ void softmax(const float *x, float *y, int rows, int columns)
 {
 	const auto in = ct::partition_view(

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A fused mixture of experts in Triton, as a program that tiletune tunes (templates/programs.md).
 
-Each token goes to top_k experts: Y[t] = sum over its experts e of weight * W2[e] (silu(W1[e][:N] x[t]) * W1[e][N:] x[t]).
-Tokens are ordered by expert, each expert's rows filled up to whole blocks; one kernel serves both products.
-"""
+Each token goes to top_k experts: Y[t] = sum over its experts e of weight * W2[e] (silu(W1[e][:N] x[t]) * W1[e][N:] x[t]). Tokens are
+sorted by expert, and the rows of each expert are padded to whole blocks. One kernel computes both products."""
 import os
 import sys
 
@@ -21,8 +20,8 @@ DTYPE = torch.bfloat16
 @triton.jit(do_not_specialize=["slots", "GROUP_SIZE_M"])
 def experts(x, w, y, weights, places, expert_of, used, N, K, slots, GROUP_SIZE_M, SHARED_BY: tl.constexpr, WEIGHTED: tl.constexpr,
 		BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr):
-	"""y[p] = x[p // SHARED_BY] w[expert]^T for the places p of a block, of which those from `slots` on are filling. One kernel serves all numbers of
-	slots and all GROUP_SIZE_M."""
+	"""y[p] = x[p // SHARED_BY] w[expert]^T for the places p of a block, of which those from `slots` on are padding. One kernel
+	serves all numbers of slots and all GROUP_SIZE_M."""
 	all_used = tl.load(used)
 	rows, columns = tl.cdiv(all_used, BLOCK_SIZE_M), tl.cdiv(N, BLOCK_SIZE_N)
 	block = tl.program_id(0)
@@ -61,8 +60,8 @@ def silu_and_multiply(x, y, N, BLOCK: tl.constexpr):
 
 
 def ordered(ids, count, block):
-	"""Places by expert, filled up to whole blocks with the number of slots; the expert of each block; how many places are used. Nothing waits for
-	the GPU, so that a graph can hold it."""
+	"""Returns the places sorted by expert and padded to whole blocks with the number of slots, the expert of each block, and the
+	number of used places. The host never waits for the GPU, so that a graph can contain the calls."""
 	ids = ids.flatten()
 	slots = ids.numel()
 	room = -(-(slots + count * (block - 1)) // block) * block

@@ -1,4 +1,4 @@
-// x = x + by * table, in place, in every type that there is; table lies in constant memory.
+// x = x + by * table, in place, for every element type; the table is in constant memory.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -78,7 +78,7 @@ __global__ void update(one::type *x, const one::type *by, long long n, unsigned 
 {
 	long long first = (blockIdx.x * (long long)blockDim.x + threadIdx.x) * PER_THREAD;
 
-	// numbers of other sizes than four bytes arrive as they were written
+	// arguments of other sizes than four bytes must arrive correctly
 	if (wide != 200 || half != 0.5 || bias != -0.25f)
 		return;
 	for (int i = 0; i < PER_THREAD && first + i < n; i++)

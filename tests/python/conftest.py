@@ -1,4 +1,4 @@
-"""What the tests of the module share. `tests/checks/python.py` sets the environment: the program, the launcher, the driver's stand-in."""
+"""Shared by the tests of the module. `tests/checks/python.py` sets the environment: the program, the launcher, the driver's stand-in."""
 import json
 import os
 import subprocess
@@ -7,7 +7,7 @@ import pytest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 CACHE = os.path.abspath(os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache"))
-# a kernel without workspaces that is for M=193 to 256, too, and one that needs zeroed memory and partial sums
+# a kernel without workspaces that also serves M=193 to 256, and one that needs zeroed memory and partial sums
 PROBLEMS = {"M=256,N=64,K=64,dtype=fp16": "SPLIT_K == 1 and BM == 64 and BN == 64", "M=64,N=64,K=4096,dtype=fp16": "SPLIT_K == 4 and BM == 64"}
 
 
@@ -19,7 +19,7 @@ def program(*words):
 
 @pytest.fixture(scope="session")
 def tuned(tmp_path_factory):
-	"""A tuned file of two problems, predicted, with kernels that were compiled."""
+	"""A tuned file of two problems, predicted, with compiled kernels."""
 	path = str(tmp_path_factory.mktemp("tuned") / "tuned.json")
 	for problem, where in PROBLEMS.items():
 		program("tune", "gemm", "-p", problem, "--family", "mma", "--where", where, "--device", "model:h200-sxm", "--effort", "estimate",
@@ -36,7 +36,7 @@ def bundle(tuned, tmp_path_factory):
 
 @pytest.fixture
 def log():
-	"""What was launched since the test began, as the stand-in wrote it."""
+	"""The launches since the start of the test, from the stand-in's log."""
 	path = os.environ["STANDIN_LOG"]
 
 	def take():

@@ -1,4 +1,5 @@
-"""@tiletune.autotune, with a stand-in for triton: kernels are functions of numpy arrays. `make test-full` runs it with triton's interpreter, too."""
+"""@tiletune.autotune with a stand-in for triton, whose kernels are functions of numpy arrays. `make test-full` also runs it with
+triton's interpreter."""
 import collections
 import inspect
 import json
@@ -88,7 +89,7 @@ def tiletune(*words, codes=(0,)):
 
 
 def test_wrong_and_crashing_configurations_cost_one_evaluation():
-	"""The first configuration, the reference, crashes: the next one takes its place."""
+	"""The first configuration, which is the reference, crashes: the next one replaces it."""
 	assert run(DOUBLE, "4096", "7,40,5,6,8,60") == "5"
 	found = outcomes()
 	assert {found["BLOCK=6"], found["BLOCK=7"], found["BLOCK=8"]} == {"wrong_result", "crashed", "launch_failed"}
@@ -131,7 +132,7 @@ double[(1,)](x, y, 2048)
 
 
 def test_a_file_with_several_kernels(tmp_path):
-	"""One file, one command: each program checks its own entries. The other commands read the file like any tuned file."""
+	"""One file and one command: each program checks its own entries. The other commands read the file like any tuned file."""
 	run(TWO)
 	told = tiletune("check", "tuned.json", "--junit", "junit.xml", "--json", codes=(0, 3, 4))
 	assert sorted((row["operation"], row["problem"]["n"]) for row in json.loads(told)["entries"] if row["verdict"] != "not comparable") == [
@@ -203,7 +204,7 @@ def test_servers_load_tables_of_a_decorated_kernel():
 
 
 def test_where_results_are(monkeypatch, tmp_path):
-	"""TILETUNE_FILE, with the name of the device; else the user's cache folder. A file of another GPU is left alone."""
+	"""TILETUNE_FILE contains the name of the device; the default is the user's cache folder. A file of another GPU stays unchanged."""
 	script, device = DOUBLE.replace('file="tuned.json", ', ""), os.uname().machine
 	assert run(script) == "1" and (tmp_path / "cache" / "tiletune" / "autotune" / device / "double.json").exists()
 	monkeypatch.setenv("TILETUNE_FILE", "of-{device}.json")
@@ -216,7 +217,7 @@ def test_where_results_are(monkeypatch, tmp_path):
 
 
 def test_the_users_own_benchmark():
-	"""do_bench has the meaning that it has in triton.autotune: what it returns is the time. Here the slowest is the best."""
+	"""do_bench has the same meaning as in triton.autotune: its result is the time. Here the slowest is the best."""
 	bench = "def bench(call, quantiles):\n\tbegin = time.perf_counter()\n\tcall()\n\treturn [1e-3 / (time.perf_counter() - begin)] * 3\nMORE = {'do_bench': bench}\n"
 	assert run(HEAD + bench + DOUBLE.removeprefix(HEAD)) == "20"
 
@@ -405,7 +406,7 @@ print(matmul.best_config.kwargs["BM"])
 
 
 def test_with_triton(monkeypatch):
-	"""Triton's interpreter on the CPU: a sum by atomics with heuristics over a space, of which a part is wrong; the check repeats it."""
+	"""Triton's interpreter on the CPU: a sum by atomics with heuristics over a space that is partly wrong; the check repeats it."""
 	pytest.importorskip("torch", reason="torch is not installed")
 	pytest.importorskip("triton", reason="triton is not installed")
 	monkeypatch.setenv("PYTHONPATH", os.environ["PYTHONPATH"].replace(STANDIN + os.pathsep, ""))
@@ -417,7 +418,7 @@ def test_with_triton(monkeypatch):
 
 
 class Store:
-	"""As the store of torch.distributed."""
+	"""Like the store of torch.distributed."""
 
 	def __init__(self):
 		self.values, self.lock = {}, threading.Lock()

@@ -1,5 +1,5 @@
-"""Operators of a bundle on the driver's stand-in, whose GPU memory is the host's: tensors are fakes with
-__cuda_array_interface__ or DLPack's protocol, and torch's where it is installed."""
+"""Operators of a bundle on the driver's stand-in, whose GPU memory is host memory. Tensors are fakes with __cuda_array_interface__ or
+DLPack's protocol, and torch's if it is installed."""
 import ctypes
 import math
 import multiprocessing
@@ -16,12 +16,12 @@ from conftest import CACHE, PROBLEMS, program
 from tiletune import bundle as bundle_module
 from tiletune.tensors import view
 
-FP16_RIGHT = 0x3A00  # 0.75, what the stand-in's kernels write
-MARK_OUTPUT, DTYPE_FP16 = 0, 2  # of tests/faults/standin.h and src/expr/dtype.h
+FP16_RIGHT = 0x3A00  # 0.75, the result of the stand-in's kernels
+MARK_OUTPUT, DTYPE_FP16 = 0, 2  # constants of tests/faults/standin.h and src/expr/dtype.h
 
 
 def device_memory(size):
-	"""Of the stand-in; its kernels write 0.75 as fp16 into all of it where it is an output."""
+	"""Memory of the stand-in, whose kernels write 0.75 as fp16 into all of an output."""
 	cuda, address = ctypes.CDLL("libcuda.so.1"), ctypes.c_uint64()
 	cuda.cuInit(0)
 	assert cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)) == 0
@@ -33,7 +33,7 @@ def mark_output(address, size):
 
 
 class Fake:
-	"""A tensor of CuPy's kind: rows of `ld` elements; `shift` moves its start."""
+	"""A tensor like CuPy's: rows of `ld` elements; `shift` moves its start."""
 
 	def __init__(self, *shape, ld=None, kind="<f2", shift=0):
 		size = int(kind[2:])
@@ -154,7 +154,7 @@ def test_another_gpu(bundle, log):
 
 
 def test_no_kernel_for_the_gpu(bundle):
-	"""Another compute capability, which the stand-in's script says, so in a process of its own."""
+	"""Another compute capability, which the stand-in reads from its script, and therefore another process."""
 	script = os.environ["TILETUNE_STANDIN"] + ".80"
 	with open(script, "w", encoding="utf-8") as file:
 		print("compute_capability 80", file=file)
@@ -166,7 +166,7 @@ def test_no_kernel_for_the_gpu(bundle):
 
 
 def test_default_kernel(tmp_path):
-	"""A bundle with --arch runs where its kernel, Hopper's alone, does not, and says that nothing was tuned."""
+	"""A bundle with --arch runs on a GPU that its kernel for Hopper does not support, and reports that nothing was tuned for it."""
 	script, more = os.environ["TILETUNE_STANDIN"] + ".86", str(tmp_path / "more.bundle")
 	tuned = str(tmp_path / "tuned.json")
 	program("tune", "gemm", "-p", next(iter(PROBLEMS)), "--family", "wgmma", "--device", "model:h200-sxm", "--effort", "estimate", "--evaluations", "1",
@@ -177,11 +177,11 @@ def test_default_kernel(tmp_path):
 	code = (f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\nimport tiletune, test_bundle\n"
 		f"tiletune.Bundle({more!r}).op('gemm')(**test_bundle.tensors())\n")
 	done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "TILETUNE_STANDIN": script}, capture_output=True, text=True, check=False)
-	assert done.returncode == 0 and "gemm/mma stands in with its default configuration" in done.stderr, done
+	assert done.returncode == 0 and "gemm/mma is used with its default configuration" in done.stderr, done
 
 
 def workspaces(lines):
-	"""Addresses that were zeroed or handed to a kernel beside the tensors."""
+	"""Addresses that were zeroed or passed to a kernel in addition to the tensors."""
 	return {line["args"][3] for line in lines if line["entry"] == "gemm_mma"} - {0}
 
 
@@ -233,7 +233,7 @@ def test_fork(opened):
 	said = queue.get()
 	process.join()
 	assert "which forked it" in said and "hint: load kernels after the fork" in said
-	gemm(**t)  # the parent goes on
+	gemm(**t)  # the parent continues
 
 
 def test_capture(opened, log):
@@ -254,11 +254,11 @@ def test_capture(opened, log):
 	before = workspaces(log())
 	capture((plain, False), (state, False), (state, False))
 	inside = workspaces(log())
-	assert len(inside) <= 1 and inside <= before  # the graph keeps the workspaces of the last call
+	assert len(inside) <= 1 and inside <= before  # the graph retains the workspaces of the last call
 	gemm(**state)
 	after = workspaces(log())
 	assert after and not after & before, "the next call has others"
-	capture((plain, False))  # no workspaces: no call is needed
+	capture((plain, False))  # without workspaces no earlier call is needed
 	capture((state, False))
 	error, = capture((state, True))
 	assert "before each capture" in error.hint
@@ -275,7 +275,7 @@ def test_memory_of_shapes_is_bounded(opened):
 # ---- torch ----
 @pytest.fixture
 def torch(monkeypatch):
-	"""torch without a GPU: its tensors' memory is the stand-in's, so that they count as tensors of GPU 0."""
+	"""torch without a GPU: its tensors use the stand-in's memory, so that they count as tensors of GPU 0."""
 	module = pytest.importorskip("torch", reason="torch is not installed")
 
 	def of(name, value):

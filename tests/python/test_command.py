@@ -1,4 +1,4 @@
-"""The program from Python: what it is asked, what becomes of its answers, its messages and its exit codes."""
+"""The program from Python: its arguments, the handling of its answers, messages and exit codes."""
 import json
 import os
 import stat
@@ -42,7 +42,7 @@ def test_refused():
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-	"""A program that notes its words and answers as it is told."""
+	"""A program that logs its arguments and answers as requested."""
 	def make(output="", errors="", code=0):
 		path = tmp_path / "fake"
 		path.write_text(f"#!{sys.executable}\nimport json, sys\njson.dump(sys.argv[1:], open({str(tmp_path / 'words')!r}, 'w'))\n"
@@ -196,9 +196,9 @@ def test_where_the_program_is(tmp_path, monkeypatch):
 	monkeypatch.delenv("TILETUNE")
 	monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
 	(tmp_path / "tiletune").symlink_to(here)
-	assert command.find_program() == str(tmp_path / "tiletune")  # the environment's own
+	assert command.find_program() == str(tmp_path / "tiletune")  # the environment's program
 	(tmp_path / "tiletune").unlink()
-	assert os.path.samefile(command.find_program(), os.path.join(ROOT, "build/tiletune"))  # a checkout's
+	assert os.path.samefile(command.find_program(), os.path.join(ROOT, "build/tiletune"))  # the checkout's program
 	monkeypatch.setattr(command, "__file__", str(tmp_path / "a/b/c/d/e/command.py"))
 	monkeypatch.setenv("PATH", os.path.dirname(here))
 	assert command.find_program() == here

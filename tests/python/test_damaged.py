@@ -1,4 +1,4 @@
-"""Files of others, as they occur and damaged: a value or a name that the format allows is read, anything else is one line that names the file."""
+"""Other tools' files, as they occur and damaged: allowed values and names are read, anything else gives one line that names the file."""
 import contextlib
 import gzip
 import importlib
@@ -17,7 +17,7 @@ MODULES = {"recorded": ("-o", "out"), "t1": (), "t4": (), "suites": ("-o", "out.
 
 
 def module(name, *words, code=None):
-	"""Runs the command of a module in this process. Returns what it says on standard error."""
+	"""Runs the command of a module in this process and returns its standard error."""
 	said = io.StringIO()
 	with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
 		try:
@@ -50,7 +50,7 @@ def t4(unit=None, general=None, measured="time", **more):
 	return {"metadata": {"timeunit": general} if general else {}, "results": rows}
 
 
-# content; outcomes of all configurations, or what the message says; the winner's time in us
+# content; outcomes of all configurations, or the expected message; the winner's time in us
 RECORDED = {
 	"floats": (cache({"alpha": [0.5, 1.0, 1e-05]}, [((0.5,), 1.0), ((1.0,), 0.7), ((1e-05,), 0.5)]), "3 ok", 500),
 	"empty": (cache({"t": ["", "x"]}, [(("",), 1.0), (("x",), 0.5)]), "2 ok", 500),

@@ -1,4 +1,4 @@
-"""Files are written whole, and never through a link that another user may have put there."""
+"""Files are written as a whole, and never through a link that another user may have created."""
 import os
 import stat
 
@@ -19,7 +19,7 @@ def test_whole(tmp_path):
 	path.chmod(0o640)
 	write_file(str(path), "two")
 	assert path.read_text() == "two" and stat.S_IMODE(path.stat().st_mode) == 0o640 and os.listdir(tmp_path) == ["a.json"]
-	(tmp_path / "link").symlink_to("a.json")  # ours, in a folder of ours
+	(tmp_path / "link").symlink_to("a.json")  # a link of the same user, in a folder of the same user
 	write_file(str(tmp_path / "link"), "three")
 	assert path.read_text() == "three" and (tmp_path / "link").is_symlink()
 	write_file("/dev/null", "nothing")
@@ -29,7 +29,7 @@ def test_whole(tmp_path):
 
 @pytest.fixture
 def planted(tmp_path):
-	"""A link to a file of ours, in a folder that everybody can write to."""
+	"""A link to the user's file, in a folder that everybody can write to."""
 	folder, victim = tmp_path / "shared", tmp_path / "victim"
 	folder.mkdir()
 	folder.chmod(0o1777)
@@ -47,7 +47,7 @@ def test_links(planted):
 
 
 def test_writers(planted, tuned, capsys):
-	"""Every command and function that writes what the user names."""
+	"""Every command and function that writes a file named by the user."""
 	kernel = os.path.join(ROOT, "tests/own/vector_add.t1.json")
 	out = str(planted)
 	assert t1.main([kernel, "-o", out]) and t4.main([tuned, "-o", out])

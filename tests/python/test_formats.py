@@ -1,4 +1,4 @@
-"""Forms of other projects: each is held against a recorded example of it, and against what must not be written."""
+"""Formats of other projects, each compared with a recorded example and with content that must not be written."""
 import ast
 import copy
 import json
@@ -15,7 +15,7 @@ from conftest import ROOT
 from tiletune import formats
 
 PARAMETERS = {"BLOCK_SIZE_M": 16, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 1, "num_warps": 4, "num_stages": 5}
-# recorded: vLLM's E=128,N=384,device_name=NVIDIA_H200,dtype=fp8_w8a8,block_shape=[128,128].json begins so
+# recorded: beginning of vLLM's E=128,N=384,device_name=NVIDIA_H200,dtype=fp8_w8a8,block_shape=[128,128].json
 VLLM = """{
     "triton_version": "3.4.0",
     "1": {
@@ -36,7 +36,7 @@ VLLM = """{
     }
 }
 """
-# recorded: Triton's K.autotune.json, one configuration of it (triton#6261)
+# recorded: Triton's K.autotune.json, with one of its configurations (triton#6261)
 TRITON = '{"key": [3968, 64, "torch.float16"], "configs_timings": [[{"kwargs": {"BLOCK_SIZE_M": 128}, "num_warps": 8, "num_ctas": 1, "num_stages": 3}, [0.2, 0.1, 0.3]]]}'
 # recorded: an entry of Inductor's lookup table
 INDUCTOR_KEY = "NVIDIA H100+((torch.float16,[128,256],[0,1]),(torch.float16,[128,64],[64,1]),(torch.float16,[64,256],[256,1]))+alpha=1&beta=1+addmm"
@@ -72,10 +72,11 @@ def test_vllm_and_sglang(tmp_path):
 		assert f"device_name={expected}.json" in formats.table_name(sizes, card, style=style)
 	assert formats.sglang_folder("3.7.1") == "triton_3_7_1"
 	down = tuned_of(({"M": 1}, row({**PARAMETERS, "USE_TMA": True})))
-	assert formats.moe_table(down, "moe") == {"1": {**PARAMETERS, "USE_TMA": True}}  # without a version, too
+	assert formats.moe_table(down, "moe") == {"1": {**PARAMETERS, "USE_TMA": True}}  # also without a version
 
 
-# recorded: the first two entries of vLLM's N=2112,K=7168 (H200) and SGLang's N=2048,K=1024 (H20) of block fp8, which name no version of Triton
+# recorded: the first two entries of vLLM's N=2112,K=7168 (H200) and SGLang's N=2048,K=1024 (H20) of block fp8, which name no version of
+# Triton
 BLOCK_FP8 = {"vllm": (2112, 7168, "NVIDIA H200", (16, 32, 128, 64, 4, 4), (16, 32, 128, 32, 4, 4)),
 	"sglang": (2048, 1024, "NVIDIA H20", (16, 64, 128, 1, 8, 4), (64, 128, 128, 32, 4, 3))}
 BLOCK_FP8_NAMES = {"vllm": "N=2112,K=7168,device_name=NVIDIA_H200,dtype=fp8_w8a8,block_shape=[128,128].json",
@@ -144,7 +145,7 @@ def test_only_what_a_program_timed():
 
 
 def test_solution(bundle, tmp_path):
-	"""As FlashInfer-Bench's data model asks, and C++ that a compiler takes with stand-ins of TVM-FFI's headers."""
+	"""Matches FlashInfer-Bench's data model, with C++ that compiles with stand-ins of TVM-FFI's headers."""
 	header = os.path.join(os.path.dirname(os.environ["TILETUNE"]), "include/tiletune_launch.h")
 	done = subprocess.run([sys.executable, "-m", "tiletune.formats", "solution", bundle, "gemm", "M=256,N=64,K=64,dtype=fp16", "--definition",
 		"gemm_n64_k64", "--header", header, "-o", "solution.json"], cwd=tmp_path, capture_output=True, text=True, check=False)

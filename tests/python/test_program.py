@@ -1,4 +1,5 @@
-"""tiletune.program: inputs that tell outputs apart, comparison of outputs, kernels that change their inputs. All on the CPU, with numpy."""
+"""tiletune.program: inputs that distinguish outputs, comparison of outputs, kernels that change their inputs. All on the CPU, with
+numpy."""
 import json
 import types
 
@@ -60,7 +61,7 @@ def test_inputs_that_a_run_changes_are_restored():
 
 
 def test_configurations_with_the_same_code_share_their_time():
-    """Otherwise noise decides between a configuration and its copy, for example one whose num_stages changes nothing."""
+    """Otherwise noise would decide between a configuration and its copy, for example one whose num_stages has no effect."""
     from tiletune import decorator_kernel, program  # pylint: disable=import-outside-toplevel
     kernels = decorator_kernel.KernelProgram.__new__(decorator_kernel.KernelProgram)
     config = types.SimpleNamespace(kwargs={"BLOCK": 64, "runtime": 1}, pre_hook=None)

@@ -1,4 +1,4 @@
-"""Rules: the function in C and in Python answers as the file says, has a default and a flag, and its head tells its losses."""
+"""Rules: the C and Python functions agree with the file, have a default and a flag, and state their losses in their heads."""
 import gzip
 import json
 import math
@@ -57,7 +57,7 @@ def test_of_results(tmp_path):
 	for (family, configuration, is_seen), found in zip(answers.values(), in_c(tmp_path, exported(tmp_path, "-p", "dtype=bf16", "--leaves", "8", form="c"), answers)):
 		assert found == [family, ",".join(f"{key}={value}" for key, value in configuration.items()), str(int(is_seen))]
 	assert len(set(re.findall(r"return (\d+)", text))) <= text.count("return ") - 1 <= 8
-	# its losses, from the journal read another way
+	# its losses, recomputed from the journal
 	times = {}
 	with gzip.open(f"{RESULTS}/tuned.journal.jsonl.gz", "rt", encoding="utf-8") as journal:
 		texts = {}
@@ -125,7 +125,7 @@ def test_finds_the_border(tmp_path):
 
 
 def test_keeps_a_class(tmp_path):
-	"""LARGE is the faster one; SMALL alone has the bits of the entries below 1050 and at 2000."""
+	"""LARGE is faster; only SMALL gives the bits of the entries below 1050 and at 2000."""
 	sizes = range(100, 4100, 100)
 	is_small = lambda m: m < 1050 or m == 2000  # noqa: E731
 	path = made(tmp_path, sizes, lambda m, c: 10.0 if c == LARGE else 12.0)
@@ -154,7 +154,8 @@ def test_keeps_a_class(tmp_path):
 
 
 def test_noise_is_not_learned(tmp_path):
-	"""Which of two is better does not depend on the size: left out, the rule loses about as much as the best single answer."""
+	"""The better of two configurations does not depend on the size: on entries left out, the rule loses about as much as the best
+	single answer."""
 	path = made(tmp_path, range(1, 400, 10), lambda m, c: 10.0 + (hash((m * 7919, c == SMALL)) % 100) / 100)
 	rule = rule_of(path)
 	single = rule_of(path, leaves=1)
@@ -162,7 +163,7 @@ def test_noise_is_not_learned(tmp_path):
 
 
 def test_untimed(tmp_path):
-	"""Where the answer has no time, it is counted, named, and the command that times it is written."""
+	"""Answers without a time are counted and named, and the command that times them is printed."""
 	path = made(tmp_path, range(100, 4100, 100), lambda m, c: 10.0 if c == LARGE else 12.0)
 	with open(tmp_path / "made.journal.jsonl", encoding="utf-8") as file:
 		lines = [json.loads(line) for line in file]
@@ -181,7 +182,7 @@ def test_untimed(tmp_path):
 
 
 def test_hostile_texts_run_nothing(tmp_path):
-	"""Texts that would end a comment, a string or a word stay texts; what cannot be a name is refused."""
+	"""Texts that would end a comment, a string or a word stay texts; a text that cannot be a name is refused."""
 	evil = '*/\nint evil;/*"\\\n??/\n*\\\n/ $(touch ran) ; touch ran'
 	path = made(tmp_path, range(100, 4100, 100), lambda m, c: 10.0 if c == LARGE else 12.0)
 	document = json.loads((tmp_path / "made.json").read_text())

@@ -1,4 +1,4 @@
-"""Tuned files: what the file has is read without the program, other problems are the program's answer."""
+"""Tuned files: their data are read without the program, other problems are answered by it."""
 import json
 import os
 import shutil
@@ -28,13 +28,13 @@ def test_exact(no_program):
 		assert answer.configuration == entry["winner"]["configuration"] and answer.family == entry["winner"]["family"]
 		assert answer.launches == entry["winner"]["launches"] and answer.time_us == entry["winner"]["time_us"]["median"]
 		assert answer.is_predicted == (entry["timing"] == "predicted")
-	with pytest.raises(tiletune.Error) as error:  # only the program could say
+	with pytest.raises(tiletune.Error) as error:  # only the program could answer
 		tuned.lookup("gemm", M=1, N=2, K=3, dtype="bf16")
 	assert error.value.message == "TILETUNE: /nonexistent/tiletune is not the tiletune program" and error.value.hint
 
 
 def test_defaults_count(no_program, tmp_path):
-	"""An entry with an activation is no answer for the product without one."""
+	"""An entry with an activation does not answer for the product without one."""
 	document = json.load(open(H200, encoding="utf-8"))
 	entry = next(entry for entry in document["entries"] if entry["operation"] == "gemm")
 	entry["problem"]["act"] = "relu"
@@ -112,7 +112,7 @@ def test_shapes_say_the_problem():
 		for entry in tiletune.load(os.path.join(ROOT, f"results/nvidia-h200/{name}.json")).entries:
 			operation, problem = Operation.find(entry["operation"]), entry["problem"]
 			inputs = {tensor.name: tensor for tensor in operation.tensors(problem) if tensor.role == "in"}
-			# what no tensor says; tf32 lies in memory as fp32
+			# keys that no tensor determines; tf32 is stored as fp32
 			named = {key: problem[key] for key in ("causal", "act", "accum", "b_layout", "out_dtype", "scale", "bias") if key in problem}
 			if problem["dtype"] == "tf32":
 				named["dtype"] = "tf32"

@@ -1,4 +1,4 @@
-"""ask(RULE, member=value, ...) is the answer of the program of tests/rules to a case."""
+"""ask(RULE, member=value, ...) returns the answer of the program of tests/rules to a case."""
 import functools
 import json
 import math
@@ -7,14 +7,14 @@ import subprocess
 
 import hypothesis
 
-# the verdict is the same everywhere: fixed seeds, no clock, no stored examples
+# fixed seeds, no clock and no stored examples give the same result everywhere
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None, max_examples=int(os.environ.get("EXAMPLES", "200")),
 	suppress_health_check=list(hypothesis.HealthCheck))
 hypothesis.settings.load_profile("fixed")
 
 
 def plain(value):
-	"""JSON knows no infinity and no NaN."""
+	"""Replaces infinity and NaN, which JSON does not have."""
 	if isinstance(value, dict):
 		return {key: plain(each) for key, each in value.items()}
 	if isinstance(value, (list, tuple)):
@@ -51,7 +51,7 @@ def close(a, b):
 
 
 def close_interval(got, expected):
-	"""The program has Student's quantiles with four digits."""
+	"""The program has Student's quantiles to four digits."""
 	value, low, high = expected
 	slack = 2e-4 * (high - low) + 1e-9 * abs(value)
 	return all(abs(got[name] - each) <= slack for name, each in zip(("value", "low", "high"), (value, low, high)))
@@ -63,7 +63,7 @@ def student(degrees, confidence):
 	scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
 	steps = 2000
 
-	def inside(t):  # Simpson's rule in the angle whose tangent is x / sqrt(degrees)
+	def inside(t):  # integrand of Simpson's rule, over the angle whose tangent is x / sqrt(degrees)
 		angle = math.atan(t / math.sqrt(degrees))
 		values = [math.cos(angle * i / steps) ** (degrees - 1) for i in range(steps + 1)]
 		total = values[0] + values[-1] + 4 * sum(values[1::2]) + 2 * sum(values[2:-1:2])

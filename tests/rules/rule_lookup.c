@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lookup in a tuned file of the toy operation, whose space is small enough to be listed.
+ * Lookup in a tuned file of the toy operation, whose space is small enough to list.
  */
 #include "advise/lookup.h"
 #include "base/memory.h"
@@ -38,7 +38,7 @@ static const struct problem *problem_of(const struct json_at *in)
 	return list.items[0];
 }
 
-/* The prediction of each legal configuration: {"ROW_THREADS=32,...": us}. */
+/* Predicts each legal configuration: {"ROW_THREADS=32,...": us}. */
 RULE(toy_predictions)
 {
 	const struct candidates_options options = {.score = true};

@@ -7,7 +7,7 @@
 #include "rules/rules.h"
 #include "tune/shard.h"
 
-/* `place` is a folder of operations or the file of an own kernel; each is loaded once. */
+/* `place` is a folder of operations or the file of an own kernel. Each is loaded once. */
 static const struct operation *operation_of(const char *place, const char *name)
 {
 	static struct {
@@ -58,7 +58,7 @@ RULE(problems)
 	return out;
 }
 
-/* Whether the first two problems of a text differ only in a key. */
+/* Whether the first two problems of a text differ in only one key. */
 RULE(differs_in)
 {
 	const struct operation *operation =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tuned files: merging two, and an entry that is put into one.
+ * Tuned files: merging two, and adding an entry to one.
  */
 #include "format/merge.h"
 #include "rules/rules.h"

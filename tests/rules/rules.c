@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads cases, one JSON line [RULE, CASE] each, and prints the answer of each as a JSON line.
+ * Reads cases, each a JSON line [RULE, CASE], and prints each answer as a JSON line.
  */
 #include "rules/rules.h"
 

@@ -9,7 +9,7 @@
  *		return json_new_double(statistics_quantile(...));
  *	}
  *
- * What a case allocates is never freed: the program ends soon.
+ * Rules never free the memory of a case, because the program ends soon.
  */
 #ifndef TESTS_RULES_H
 #define TESTS_RULES_H
@@ -39,7 +39,7 @@ void rule_register(struct rule *rule);
  */
 void rule_expect(enum status status, const struct error *err);
 
-/* Members of a case. A number that is absent is 0; "inf" and null are infinite and NaN. */
+/* Members of a case. An absent number is 0; "inf" and null are infinity and NaN. */
 double rule_number(const struct json_at *in, const char *key);
 size_t rule_size(const struct json_at *in, const char *key);
 bool rule_flag(const struct json_at *in, const char *key);
@@ -50,7 +50,7 @@ struct rule_numbers {
 	size_t count;
 };
 struct rule_numbers rule_numbers(const struct json_at *in, const char *key);
-/* An array of structs of this record, from a member that is a list. */
+/* An array of structs of this record, read from a list. */
 void *rule_records(
 	const struct json_at *in, const char *key, const struct record *record, size_t *count);
 

@@ -23,7 +23,7 @@ def test_evaluations_and_steps_without_a_gain_are_counted(steps, evaluations, ke
 		counted += measures or us < math.inf
 		if counted >= evaluations - kept:
 			assert "number of evaluations" in after["spent"]
-		elif attempts < 16 * evaluations:  # of a model, which does not count failures
+		elif attempts < 16 * evaluations:  # the limit of the model's attempts ignores failures
 			assert bool(after["spent"]) == (since_gain >= stall)
 			assert not after["spent"] or "did not improve" in after["spent"]
 
@@ -31,7 +31,7 @@ def test_evaluations_and_steps_without_a_gain_are_counted(steps, evaluations, ke
 @given(draw.sampled_from([0, 1e-9, 0.5, 2, 14.9, 15, 15.1, 30, 1000]), draw.booleans(), draw.sampled_from([0, 0.29, 0.31, 0.59, 0.61, 0.99, 1.01]),
 	draw.sampled_from(["quick", "thorough", "exhaustive"]))
 def test_the_search_leaves_time_for_the_final_measurement(seconds, measures_again, share, effort):
-	"""0.6 of the budget, or all but 6 s of a long one."""
+	"""0.6 of the budget, or a long budget minus 6 s."""
 	[got] = ask("budget", effort=effort, evaluations=10, stall=10, measures=True, seconds=seconds, measures_again=measures_again, elapsed=seconds * share, times=[])
 	if seconds == 0:
 		assert got["spent"] is None and (effort == "quick" or got["left"] is None or got["left"] > 0)

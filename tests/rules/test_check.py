@@ -25,7 +25,7 @@ def widened(one, half):
 def judge(threshold, floor, slowdown):
 	low, high = slowdown["low"] - floor, slowdown["high"] + floor
 	if min(map(abs, (high - 1 - threshold, low - 1 + threshold, low - 1, high - 1))) < 1e-9:
-		return None  # rounding decides
+		return None  # at the limit itself rounding decides
 	if low > 1 and high >= 1 + threshold:
 		return "slower"
 	if high < 1 and low <= 1 - threshold:

@@ -64,12 +64,12 @@ def test_the_own_entry_or_the_models_choice_among_all_others(entries, rows, colu
 		assert got["grade"] == "exact" and got["configuration"] == text(own["winner"]["configuration"]) and got["loss"] == 0
 		return
 	default = us[text({"ROW_THREADS": 128 if columns >= 128 else 32, "ROWS": 2, "UNROLL": 2, "TURNS": 1})]
-	# TURNS is an argument of the launch, which is fitted to the problem unless bits matter
+	# TURNS is a launch argument and is fitted to the problem, unless the bits must stay the same
 	distinct = {text(each["winner"]["configuration"]) for each in known}
 	fitting = {one: [name for name in us if name == one or (not bits and name.split(",TURNS")[0] == one.split(",TURNS")[0])] for one in distinct}
 
 	def now(one):
-		"""An argument changes only if that gains 3%, or if it is not legal here."""
+		"""An argument changes only if the change gains 3% or the stored value is illegal here."""
 		fitted = min(us[name] for name in fitting[one])
 		return us[one] if fitted >= 0.97 * us.get(one, math.inf) else fitted
 	best = min((now(one) for one, names in fitting.items() if names), default=None)

@@ -19,7 +19,7 @@ def members(text):
 
 @draw.composite
 def value_list(pick, low=1):
-	"""(text, values): numbers and ranges, whose end is included."""
+	"""(text, values) of numbers and of ranges, whose end is included."""
 	texts, values = [], []
 	for _ in range(pick(draw.integers(1, 3))):
 		start, length, step = pick(draw.integers(low, 9)), pick(draw.integers(0, 7)), pick(draw.sampled_from([None, 1, 2, 3, 8]))
@@ -32,7 +32,7 @@ def value_list(pick, low=1):
 @given(value_list(), value_list(), draw.lists(draw.sampled_from(["fp16", "bf16", "fp32"]), min_size=1, max_size=2), draw.permutations([0, 1, 2]), draw.booleans(),
 	draw.sampled_from(["", " "]))
 def test_lists_and_ranges_are_multiplied_in_the_order_of_the_text(rows, columns, dtypes, order, is_group, blank):
-	"""The last key of the text runs fastest."""
+	"""The last key of the text varies fastest."""
 	named = [("M=N" if is_group else "M", rows), ("N", columns), ("dtype", (",".join(dtypes), dtypes))]
 	used = [named[i] for i in order if not (is_group and i == 1)]
 	text = ",".join(f"{name}{blank}={blank}{words}" for name, (words, _) in used) + ",K=8"
@@ -74,7 +74,7 @@ def test_what_is_no_problem_is_refused(words):
 
 @given(draw.data())
 def test_a_gemm_reads_and_writes_each_element_once(data):
-	"""Rows may have gaps, which nobody reads, and products may share a matrix."""
+	"""Rows may have unused padding, and products may share a matrix."""
 	m, n, k, batch, pad = (data.draw(each) for each in (sizes, sizes, sizes, draw.sampled_from([1, 3]), draw.sampled_from([0, 8])))
 	dtype, layout = data.draw(draw.sampled_from(["fp16", "bf16", "fp32", "tf32"])), data.draw(draw.sampled_from(["nk", "kn"]))
 	out = data.draw(draw.sampled_from(["fp32", {"tf32": "fp32"}.get(dtype, dtype)]))
@@ -89,7 +89,7 @@ def test_a_gemm_reads_and_writes_each_element_once(data):
 
 @given(sizes, sizes, draw.sampled_from([0, 1, 5]), draw.booleans())
 def test_tensors_of_ones_own_count_without_gaps(m, n, gap, wide):
-	"""A tensor that is read and written counts once, one that is not used does not count."""
+	"""A tensor that is both read and written counts once, and an unused tensor does not count."""
 	[got] = parse(f"m={m},n={n},pitch={n + gap},wide={int(wide)}", "pitched", "tests/data/rules/pitched.json")["problems"]
 	assert close(got["bytes"], m * n * 4 + m * n * (4 if wide else 2) + (4 * m if wide else 0) + 2 * n)
 

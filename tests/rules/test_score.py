@@ -10,7 +10,7 @@ SHEETS = {}
 for name in ("a100-sxm4", "h200-sxm", "a10", "l4", "b200", "rtx-5090"):
 	with open(f"configs/devices/{name}.json", encoding="utf-8") as file:
 		SHEETS[name] = json.load(file)
-BARRIERS = {"a100-sxm4": 2, "h200-sxm": 2, "b200": 2, "a10": 1, "l4": 1, "rtx-5090": 1}  # of an SM, for each block that it can hold
+BARRIERS = {"a100-sxm4": 2, "h200-sxm": 2, "b200": 2, "a10": 1, "l4": 1, "rtx-5090": 1}  # barriers of an SM for each block that it can hold
 near = draw.sampled_from([-129, -128, -1, 0, 1, 127, 128])
 
 
@@ -20,7 +20,7 @@ def limit(device, name):
 
 @draw.composite
 def demands(pick):
-	"""Shared memory around a whole number of blocks, where one byte decides."""
+	"""Shared memory near a whole number of blocks, where one byte decides."""
 	device = pick(draw.sampled_from([*SHEETS]))
 	smem = limit(device, "smem_per_sm_bytes") // pick(draw.integers(1, 34)) - limit(device, "smem_reserved_bytes") + pick(near)
 	smem = pick(draw.sampled_from([0, max(0, smem), limit(device, "smem_per_block_bytes"), limit(device, "smem_per_block_bytes") + 1]))
@@ -36,8 +36,8 @@ def up(value, unit):
 
 
 def occupancy(demand):
-	"""NVIDIA's calculator: registers by warp in units of 256 and by quarter of an SM, shared memory in units of 128 bytes. For an architecture
-	that it does not know, quotients of the same units."""
+	"""NVIDIA's calculator allocates registers by warp in units of 256 and by quarter of an SM, and shared memory in units of 128
+	bytes. For unknown architectures the same units are used."""
 	def of(name):
 		return limit(demand["device"], name)
 	smem, warps, known = demand["smem_static"] + demand["smem_dynamic"], -(-demand["threads"] // 32), demand["is_known"]
@@ -86,7 +86,8 @@ def test_waves_are_units_over_places(device, units, steps, schedule, grid, block
 
 @given(draw.integers(1, 3), draw.sampled_from([2, 4, 8, 16]), draw.sampled_from([-1, 0, 1, 14, 28]))
 def test_clusters_leave_sms_idle(blocks_per_sm, size, max_clusters):
-	"""The driver's number of clusters counts; without it the sheet's for one block per SM, times the blocks per SM."""
+	"""The driver's number of clusters takes precedence. Without it the sheet's number for one block per SM is multiplied by the
+	blocks per SM."""
 	sheet = SHEETS["h200-sxm"]["max_clusters"]
 	known = sheet[str(size)]["value"]
 	max_clusters = min(max_clusters, 132 * blocks_per_sm // size)

@@ -6,9 +6,9 @@ from hypothesis import given, strategies as draw
 from oracle import ask, close_interval
 
 TIE = 0.01
-# steps of half a percent; exactly at the limit of the tie rounding decides, so no case is there
+# steps of half a percent; no value is exactly at the limit of a tie, where rounding decides
 medians = draw.sampled_from([100.0, 100.25, 100.6, 100.9, 101.2, 101.5, 101.8, 102.1, 105.0])
-KERNELS = {"a": (1000, 100), "b": (2000, 100), "c": (2000, 168), None: (0, 32)}  # shared memory, registers
+KERNELS = {"a": (1000, 100), "b": (2000, 100), "c": (2000, 168), None: (0, 32)}  # shared memory and registers
 
 
 @draw.composite
@@ -38,7 +38,7 @@ def are_tied(a, b):
 
 
 def preference(a, b):
-	"""(whether a comes before b, what decides)"""
+	"""Returns (whether a comes before b, the criterion that decides)."""
 	predicted = a["predicted"] and b["predicted"]
 	criteria = [("incumbent", not a["incumbent"], not b["incumbent"]), ("prediction", a["predicted"], b["predicted"]),
 		("planned", not a["planned"], not b["planned"]),

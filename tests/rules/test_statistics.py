@@ -11,7 +11,7 @@ tame = draw.lists(draw.sampled_from([98.0, 99.0, 101.0, 102.0, 102.5, 130.0]), m
 
 
 def interval(values, confidence=0.95):
-	"""Equal-weighted cosines: (value, low, high)."""
+	"""Equal-weighted cosines: returns (value, low, high)."""
 	median = numpy.median(values)
 	reach = 5 * 1.4826 * numpy.median(numpy.abs(numpy.array(values) - median))
 	if reach > 0:  # outliers

@@ -1,4 +1,4 @@
-"""Which entries and rows of tuned files stay (format/merge.h, format/tuned.h)."""
+"""Which entries and rows of tuned files remain (format/merge.h, format/tuned.h)."""
 import json
 
 from hypothesis import given, strategies as draw
@@ -14,7 +14,7 @@ FAMILIES = ["gemm/a", "gemm/b", "gemm/c"]
 
 @draw.composite
 def runs(pick):
-	"""Runs of different days, whose names say nothing."""
+	"""Runs of different days, whose names do not tell the order."""
 	days = pick(draw.permutations([1, 2, 3]))
 	return {f"r{i}": {"id": f"r{i}", "date": f"2026-01-0{day}T00:00:00Z", "tiletune": {"version": "1"}, "mig": "disabled",
 		"uuid": pick(draw.sampled_from(["GPU-1", "GPU-1", "GPU-2"])), "power_limit_w": pick(draw.sampled_from([700, 700, 700, 500])),
@@ -57,7 +57,7 @@ def entry(pick, problem, run, others):
 
 @draw.composite
 def files(pick, most=3):
-	"""Two files whose entries are of the same runs."""
+	"""Two files whose entries belong to the same runs."""
 	known, found = pick(runs()), []
 	for _ in range(2):
 		problems = pick(draw.lists(draw.sampled_from([1, 2, 3]), max_size=most, unique=True))
@@ -68,7 +68,7 @@ def files(pick, most=3):
 
 
 def shape(found):
-	"""What is compared of an entry: the run, the winner, the rows of families in any order, with the runs that measured them."""
+	"""The compared parts of an entry: the run, the winner, and the rows of families in any order, with the runs that measured them."""
 	rows = [(each["family"], each["time_us"]["median"], each.get("run", found["run"]), "lost" in each) for each in [found["winner"], *found["families"]]]
 	return found["timing"], found["run"], bool(found.get("unfinished")), "bits" in found, rows[0], sorted(rows[1:]), len(found["tied"])
 
@@ -78,7 +78,7 @@ def rows_of(found):
 
 
 def scale(known, old, new):
-	"""What a row's time is worth in the run of another, if the clock binds it; None: the runs are not comparable."""
+	"""The factor that converts times of one run to another by their clocks, or None if the runs are not comparable."""
 	before, now = known[old["run"]], known[new["run"]]
 	if any(before[name] != now[name] or before[name] is None for name in ("driver", "nvrtc", "mig", "power_limit_w")):
 		return None
@@ -88,7 +88,7 @@ def scale(known, old, new):
 
 
 def stays(known, old, new):
-	"""Whether the row of a family that was tuned again is better by more than noise."""
+	"""Whether the new row of a family is faster by more than the noise."""
 	factor = scale(known, old, new)
 	if not factor or old["configuration"] == new["configuration"]:
 		return False
@@ -119,7 +119,7 @@ def join(known, new, old, valid):
 
 
 def promoted(found, winner, others):
-	"""Nothing was compared with the new winner."""
+	"""The entry without comparisons with the new winner."""
 	return {**found, "winner": plain(winner), "tied": [], "families": [plain(each) for each in others]}
 
 
@@ -128,7 +128,7 @@ def plain(row):
 
 
 def only_of(found, run):
-	"""The entry without rows of other runs; None: nothing is left."""
+	"""The entry without rows of other runs, or None if no row is left."""
 	rows = [each for each in rows_of(found) if each["run"] == run]
 	best = min(rows, key=lambda each: each["time_us"]["median"], default=None)
 	others = [each for each in rows if each is not best]

@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""A program as an own kernel's JSON may name one, that does to a configuration what its arguments say.
+"""A program for an own kernel's JSON, whose behaviour for each configuration is set by its arguments.
 
 	answering_program.py [prepare] [KEY=WHAT...]	KEY: "BM/BN"; WHAT: a name of the table below
 
-Its times follow from the configuration alone: 10 + |BM - 48| + |BN - 80| / 2 microseconds. It appends each request that it was
-asked to the file that $ASKED names, and a line for each process that was started.
-"""
+Times depend only on the configuration: 10 + |BM - 48| + |BN - 80| / 2 microseconds. Each request, and a line for each started
+process, is appended to the file that $ASKED names."""
 import json
 import os
 import signal
@@ -29,7 +28,7 @@ def raw(text):
 
 
 def hang():
-	"""Silent, with a child that would be silent, too."""
+	"""Silent, with a child process that is silent, too."""
 	child = subprocess.Popen(["sleep", "10000"])  # pylint: disable=consider-using-with
 	note(f"child {child.pid}")
 	while True:
@@ -50,7 +49,7 @@ def answer(request, job, configuration):
 	if what in ("hang", "forever"):
 		hang()
 	elif what == "killed" and len(request["jobs"]) > 1 and not os.path.exists(mark := f"killed.{at.replace('/', '-')}"):
-		with open(mark, "w", encoding="ascii"):  # once, among others
+		with open(mark, "w", encoding="ascii"):  # once, together with others
 			os.kill(os.getpid(), signal.SIGKILL)
 	elif what == "repeats":
 		while True:

@@ -13,7 +13,7 @@ import time
 
 
 def find():
-	"""The path of a Chromium; None: there is none."""
+	"""The path of a Chromium, or None."""
 	names = ("chromium", "chromium-browser", "google-chrome")
 	return next((path for path in map(shutil.which, names) if path), None)
 
@@ -23,7 +23,7 @@ class Chromium:
 		self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 		to_browser, self.to_browser = os.pipe()
 		self.from_browser, from_browser = os.pipe()
-		# the browser reads commands from descriptor 3 and answers on 4
+		# the browser reads commands from descriptor 3 and writes answers to 4
 		command = ["sh", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "sh", find(), "--headless", "--no-sandbox",
 			"--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--hide-scrollbars",
 			f"--user-data-dir={self.profile.name}", "--remote-debugging-pipe", *arguments]
@@ -43,7 +43,7 @@ class Chromium:
 		self.profile.cleanup()
 
 	def message(self):
-		"""The next answer or event; messages end with a zero byte."""
+		"""The next answer or event; a zero byte ends each message."""
 		while b"\0" not in self.unread:
 			read = os.read(self.from_browser, 1 << 20)
 			if not read:
@@ -72,7 +72,7 @@ class Chromium:
 
 
 class Page:
-	"""One tab. before: script that runs before the page's own."""
+	"""One tab. before: a script that runs before the page's own scripts."""
 
 	def __init__(self, browser, address, width=1280, height=900, dark=False, scripts=True, before=None):
 		self.browser = browser
@@ -94,7 +94,7 @@ class Page:
 		return self.browser.call(method, self.session, **parameters)
 
 	def value(self, expression):
-		"""Of a JavaScript expression, as JSON; a promise is waited for."""
+		"""The value of a JavaScript expression as JSON; promises are awaited."""
 		answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
 		if "exceptionDetails" in answer:
 			raise RuntimeError(f"{expression}: {answer['exceptionDetails']['exception'].get('description')}")
@@ -126,13 +126,13 @@ class Page:
 			file.write(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]))
 
 	def problems(self):
-		"""What the browser complained about: exceptions, the console, the log (blocked requests among them)."""
+		"""Errors reported by the browser: exceptions, the console, the log (including blocked requests)."""
 		kinds = {"Runtime.exceptionThrown": lambda p: p["exceptionDetails"]["exception"].get("description"),
 			"Runtime.consoleAPICalled": lambda p: str(p["args"]), "Log.entryAdded": lambda p: p["entry"]["text"]}
 		return [kinds[e["method"]](e["params"]) for e in self.browser.events if e.get("method") in kinds]
 
 	def requests(self):
-		"""Addresses that were asked for since the page was opened, its own first."""
+		"""Addresses requested since the page was opened, its own first."""
 		self.value("1")
 		return [e["params"]["request"]["url"] for e in self.browser.events if e.get("method") == "Network.requestWillBeSent"]
 

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
-"""Cases of the expression language with Python's own results, for tests/unit/test_expression.c: each operator
-on each pair of values at the edges, then expressions made up at random. What Python refuses, or would answer
-with an integer beyond 64 bits, is in tests/data/space/run_errors.txt.
+"""Cases of the expression language with Python's own results, for tests/unit/test_expression.c: each operator on each pair of extreme
+values, then random expressions. Expressions that Python refuses, or whose result exceeds 64 bits, are in
+tests/data/space/run_errors.txt.
 
-	tests/tools/expression_cases.py arithmetic|random
-"""
+	tests/tools/expression_cases.py arithmetic|random"""
 import math
 import random
 import sys
@@ -37,14 +36,14 @@ def is_whole(value) -> bool:
 
 
 def fits(value) -> bool:
-	"""Of two shortest texts that are equally near, printf and Python may choose different ones."""
+	"""If two shortest texts are equally near, printf and Python may select different ones."""
 	if isinstance(value, float) and math.isfinite(value):
 		return float(f"{value:.{len(Decimal(repr(value)).normalize().as_tuple().digits) - 1}e}") == value
 	return isinstance(value, int) and -2**63 <= value < 2**63
 
 
 def is_asked(expression: str, a, b) -> bool:
-	"""What is about whole numbers, or would take Python for ever."""
+	"""Expressions over whole numbers, and those that would take Python very long."""
 	if any(name in expression for name in ("ceil_div", "round_up", "is_pow2", "<<", ">>", "&", "|", "^")):
 		if not (is_whole(a) and is_whole(b)) or (isinstance(a, bool) and isinstance(b, bool)):
 			return False
@@ -53,7 +52,7 @@ def is_asked(expression: str, a, b) -> bool:
 	if expression.startswith("2 **"):
 		return abs(a) < 100
 	if a == -2**63 and (expression in ("--a", "-+-a") or (expression == "round_up(a, b)" and b == -1)):
-		return False  # on the way beyond 64 bits
+		return False  # an intermediate result beyond 64 bits
 	return "<<" not in expression or 0 <= b < 64 or a == 0
 
 

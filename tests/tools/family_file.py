@@ -1,13 +1,13 @@
-"""A family's JSON as the program reads it: with what it takes over from the family that it extends (templates/README.md)."""
+"""A family's JSON as the program reads it, with the members inherited from the family that it extends (templates/README.md)."""
 import json
 import os
 
-# of lists: which member of an item is its name; items of those with True are completed, too
+# for lists: the member that names an item; with True, inherited items are merged
 LISTS = {"constraints": ("why", False), "prune": ("why", False), "workspaces": ("name", True), "tensor_maps": ("name", True), "launches": ("entry", True)}
 
 
 def complete(base, own):
-	"""An item with the members that it leaves out; of a launch those of its model, too."""
+	"""An item with the members that it omits; for a launch also those of its model."""
 	return {**base, **own, **({"model": {**base["model"], **own["model"]}} if "model" in base and "model" in own else {})}
 
 

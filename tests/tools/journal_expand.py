@@ -1,15 +1,14 @@
 #!/usr/bin/python3
-"""Rewrites a journal of an earlier version as today's program reads it.
+"""Converts a journal of an earlier version to the current format.
 
 	python3 tests/tools/journal_expand.py OLD.jsonl[.gz] -o NEW.jsonl[.gz]
 
-OLD may have tables of evaluations ("event": "evaluations", the compact form that `tiletune export --format journal` wrote),
-and lines without a checksum or the id of their run. NEW has one line for each evaluation, and every line names its run and
-ends with its checksum. No figure changes. NEW may be OLD; it is compressed if its name ends with .gz.
+OLD may have tables of evaluations ("event": "evaluations", the compact form that `tiletune export --format journal` wrote), and lines
+without a checksum or the id of their run. NEW has one line for each evaluation, and every line has its run's id and its checksum. No
+figure changes. NEW may be OLD; it is compressed if its name ends with .gz.
 
-	--thin	for keeping: leave out scores, hashes of kernels and the samples of the search, whose summary stays, and
-		digits beyond the sixth
-"""
+	--thin	for archives: leaves out scores, hashes of kernels, the samples of the search (but not their summary), and
+		digits beyond the sixth"""
 import argparse
 import gzip
 import json
@@ -18,7 +17,7 @@ import re
 import sys
 import zlib
 
-# members of an evaluation, in the order in which the program writes them
+# members of an evaluation, in the order of the program
 MEMBERS = ("family", "configuration", "outcome", "detail", "predicted", "time_us", "energy", "samples_us", "flags", "resources")
 
 
@@ -27,7 +26,7 @@ def fail(text):
 
 
 def numbered(tree):
-	"""Objects whose keys are the numbers 0, 1, ... are lists."""
+	"""Turns objects whose keys are 0, 1, ... into lists."""
 	if not isinstance(tree, dict):
 		return tree
 	whole = {key: numbered(value) for key, value in tree.items()}
@@ -36,7 +35,7 @@ def numbered(tree):
 
 
 def evaluation_of(paths, parameters, where):
-	"""One evaluation from {path: value}; a path is the way to a value, "resources.0.regs_per_thread"."""
+	"""One evaluation from {path: value}; a path names a nested member, "resources.0.regs_per_thread"."""
 	tree, configuration = {}, {}
 	for path, value in paths.items():
 		*way, last = path.split(".")
@@ -68,7 +67,7 @@ def rows_of(table, where):
 
 
 def rounded(value):
-	"""Times to six digits, more than any clock has."""
+	"""Rounds times to six digits, which exceeds the accuracy of any clock."""
 	if isinstance(value, float):
 		return float(f"{value:.6g}")
 	if isinstance(value, list):
@@ -83,7 +82,7 @@ def thinned(line):
 	kept = {name: rounded(value) for name, value in line.items() if name not in left_out}
 	if not kept.get("verification", {}).get("violations"):
 		kept.pop("verification", None)
-	return {**kept, "kernel_hash": ""}  # that of the winner stands in the tuned file
+	return {**kept, "kernel_hash": ""}  # the tuned file has the winner's
 
 
 def with_checksum(line, run):
@@ -95,13 +94,13 @@ def with_checksum(line, run):
 
 
 def is_whole(text):
-	"""Whether a line with a checksum is what was written."""
+	"""Whether a line's checksum is right, or absent."""
 	checksum = re.search(r',"checksum":"([0-9a-f]{8})"}\n?$', text)
 	return not checksum or checksum.group(1) == f"{zlib.crc32(text[:checksum.start()].encode()) & 0xffffffff:08x}"
 
 
 def parsed(path):
-	"""(where, line) of each line that is whole; a torn or damaged one is left out and told."""
+	"""(place, line) of each complete line; incomplete and damaged ones are reported and skipped."""
 	opened = gzip.open if open(path, "rb").read(2) == b"\x1f\x8b" else open
 	with opened(path, "rt", encoding="utf-8") as file:
 		for number, text in enumerate(file, 1):
@@ -117,7 +116,7 @@ def parsed(path):
 
 
 def expanded(path):
-	"""The lines of a journal, each with its run's id; tables one evaluation a line, in the problem's order."""
+	"""The lines of a journal, each with its run's id, and tables as one evaluation per line, in the problem's order."""
 	run, tables = None, {}
 
 	def flush():

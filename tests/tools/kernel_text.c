@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What candidates run: sources, defines, launches, the reference and its tolerances, one line of
- * JSON for each.
+ * Prints what candidates execute: sources, defines, launches, the reference and its tolerances, as
+ * one line of JSON each.
  *
  *	kernel_text ROOT DEVICE [ROOT]	lines of stdin: OPERATION FAMILY PROBLEM CONFIGURATION
  *
- * CONFIGURATION may be partial (the family's defaults complete it), `-` for these alone, or `@N`: N
- * legal ones drawn with a fixed seed.
+ * CONFIGURATION may be partial (the family's defaults complete it), `-` for all defaults, or `@N`
+ * for N legal ones drawn with a fixed seed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static struct json *pipes_json(const double amounts[PIPE_COUNT])
 	return json;
 }
 
-/* What the score reads of a launch's model. */
+/* The score's inputs from a launch's model. */
 static struct json *work_json(const struct launch_work *work)
 {
 	struct json *json = json_new_object(), *tiles = json_new_array(),
@@ -123,7 +123,7 @@ static struct json *works_json(const struct work *work)
 	return launches;
 }
 
-/* legal: how many configurations of the space are; 0: not counted. */
+/* legal: number of legal configurations of the space; 0: not counted. */
 static enum status print_candidate(
 	const struct request *request, const choice *choices, size_t legal, struct error *err)
 {

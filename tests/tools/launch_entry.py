@@ -1,4 +1,4 @@
-"""Loads and launches an entry, and says what was loaded, for checks/launch.py: BUNDLE LAUNCHER PROBLEM."""
+"""Loads and launches an entry and prints what was loaded, for checks/launch.py: BUNDLE LAUNCHER PROBLEM."""
 import ctypes, sys
 sys.path.insert(0, "src/python")
 import tiletune.launch

@@ -14,7 +14,7 @@ assert len(both) == 2 and both[0][0] == both[1][0] == 0, both
 code = ctypes.addressof(header.contents) + header.contents.tables[2] + both[0][4]
 kinds = [(number, suffix) for number in (80, 86, 89, 90, 100, 103) for suffix in (0, ord("a"), ord("f"))]
 for pair in itertools.product(kinds, kinds):
-    for good in range(2):  # the other one has no code, so that loading it fails
+    for good in range(2):  # the other image has no code, so that loading it fails
         for i, (number, suffix) in enumerate(pair):
             ctypes.memmove(at + 32 * i, struct.pack("<4I2Q", 0, number, suffix, 0, both[0][4], both[0][5] if i == good else 0), 32)
         try:

@@ -1,22 +1,21 @@
 #!/usr/bin/python3
-"""Writes tests/data/replay/measured.jsonl.gz: what a GPU could have answered for the operation `tile`.
+"""Writes tests/data/replay/measured.jsonl.gz: a plausible GPU recording for the operation `tile`.
 
-Every configuration of two problems with noisy samples, every outcome that a candidate can have, the
-finals, and a last line that a kill tore. The same bytes on every machine:
+It has every configuration of two problems with noisy samples, every outcome of a candidate, the final measurements, and an incomplete
+last line, as after a kill. The bytes are the same on every machine:
 
-	/usr/bin/python3 tests/tools/record_tile.py | gzip -9n > tests/data/replay/measured.jsonl.gz
-"""
+	/usr/bin/python3 tests/tools/record_tile.py | gzip -9n > tests/data/replay/measured.jsonl.gz"""
 import sys
 
 from journal_expand import with_checksum
 
 PROBLEMS = [(1000, 1000, 512), (4096, 256, 2048)]
 SIZES = [32, 64, 96, 128, 192, 256]
-# in the order in which they are dealt out; each names what the line holds beside it
+# in the order of distribution; each determines the other members of the line
 FAILURES = ["pruned_by_model", "compile_failed", "compile_crashed", "compile_timeout", "launch_failed",
     "out_of_memory", "crashed", "timed_out", "wrong_result", "out_of_bounds", "nondeterministic",
     "too_noisy", "device_lost"]
-EVERY = 9  # of so many candidates one fails
+EVERY = 9  # one of this many candidates fails
 SM_COUNT = 100
 state = 12345
 
@@ -54,7 +53,7 @@ def true_time_us(m, n, k, c):
     parts = c.get("SPLIT", 1)
     tiles = ceil_div(m, c["BM"]) * ceil_div(n, c["BN"]) * parts
     waves = ceil_div(tiles, SM_COUNT)
-    rate = 900e3 * min(1, (c["BM"] * c["BN"] / 16384) ** 0.35)  # flop per us of one SM
+    rate = 900e3 * min(1, (c["BM"] * c["BN"] / 16384) ** 0.35)  # FLOP per us of one SM
     rate *= {16: 0.8, 32: 0.95, 64: 1}[c["BK"]] * {2: 0.9, 3: 1, 4: 0.97}[c.get("STAGES", 2)]
     time = waves * 2 * c["BM"] * c["BN"] * ceil_div(k, parts) / rate
     return 2 + time + (m * n * parts * 4 / 3e6 + 1.5 if parts > 1 else 0)
@@ -146,7 +145,7 @@ def main():
         best = ranked[0]
         times = []
         for family, configuration in candidates:
-            # a landscape with bumps, and one candidate that nothing is tied with
+            # a bumpy landscape, and one candidate that is not tied with any other
             time = true_time_us(m, n, k, configuration) * (1 + 0.06 * random())
             if (family, configuration) == best:
                 time = true_time_us(m, n, k, configuration) * 0.93

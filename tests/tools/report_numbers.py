@@ -1,5 +1,5 @@
-"""What a report's page should say of a tuned file and its journal, worked out beside the page's own script:
-numbers as people read them, the card's limit, and the candidates of a search (tests/checks/report_browser.py)."""
+"""Recomputes, independently of the page's script, what a report should show for a tuned file and its journal: formatted numbers, the
+card's limit, and the candidates of a search (tests/checks/report_browser.py)."""
 import json
 import math
 import statistics
@@ -18,7 +18,7 @@ def lines_of(path):
 
 
 def show(value):
-	"""Four significant digits, as people read them."""
+	"""Four significant digits, as formatted on the page."""
 	if value == int(value) or value >= 1000:
 		return f"{value:.0f}"
 	return f"{value:.{1 if value >= 100 else 2 if value >= 10 else 3 if value >= 1 else min(3 - math.ceil(math.log10(value)), 9)}f}"
@@ -45,7 +45,7 @@ def figure(sheet, name):
 
 
 def limit(entry, sheet):
-	"""TFLOP/s that the card allows at the entry's arithmetic intensity."""
+	"""The card's limit in TFLOP/s at the entry's arithmetic intensity."""
 	row, dtype = entry["winner"], entry["problem"]["dtype"]
 	rates = [sheet["rates"][pipe].get(kind, {}).get("value", 0) for pipe, kind in (("tensor_wgmma", dtype), ("tensor_mma", dtype), ("fp32", "fp32"))]
 	peak = max(rates) * figure(sheet, "sm_count") * figure(sheet, "clock_hz") * 1e-12
@@ -53,13 +53,13 @@ def limit(entry, sheet):
 
 
 def over(ratio, digits=1):
-	"""One time over another: 1.01 is "+1.0"."""
+	"""The ratio of two times: 1.01 gives "+1.0"."""
 	said = f"{100 * (ratio - 1):+.{digits}f}"
 	return said if float(said) else said[1:]
 
 
 class Search:
-	"""The candidates of one problem: of the lines of a journal and its entry in the tuned file."""
+	"""The candidates of one problem, from the lines of a journal and the entry in the tuned file."""
 
 	def __init__(self, lines, entry):
 		winner = entry["winner"]
@@ -70,7 +70,7 @@ class Search:
 			final[key], rounds[key] = e["time_us"]["median"], number
 			by_round.setdefault(key, {})[number] = e["time_us"]["median"]
 		for row in (*entry.get("tied", []), winner):
-			# a tied row has what differs from the winner
+			# a tied row stores only its differences from the winner
 			key = row.get("family", winner["family"]), named(row["configuration"] if "family" in row else {**winner["configuration"], **row["configuration"]})
 			final[key], rounds[key] = row["time_us"]["median"], number
 		self.all = [e for e in lines if e["event"] == "evaluation"]
@@ -82,7 +82,7 @@ class Search:
 			e["over_winner"] = final[key] / winner["time_us"]["median"] if rounds.get(key) == number else None
 			e["winner"] = key == (winner["family"], named(winner["configuration"]))
 			e["stage"] = 0 if e["over_winner"] else 1 if e["final"] else 2
-			# of an earlier round: corrected by what the clock did to those that were in the last one too
+			# times of an earlier round are corrected by the drift of the candidates that were also in the last one
 			clock = [times[number] / times[rounds[key]] for times in by_round.values() if e["final"] and {number, rounds[key]} <= set(times)]
 			e["over_final"] = e["over_winner"] or (e["final"] and final[key] * (statistics.median(clock) if clock else 1) / winner["time_us"]["median"])
 		self.timed.sort(key=lambda e: (e["stage"], e["final"] or 0, e["search"]))
@@ -91,7 +91,7 @@ class Search:
 		self.runner_up = min((e for e in others if e["over_final"]), key=lambda e: e["over_final"], default=None) or min(others, key=lambda e: e["search"])
 
 	def cells(self, family):
-		"""(BM, BN) -> what a heat map says: the final measurement where there is one."""
+		"""(BM, BN) -> the value in a heat map: the final measurement if there is one."""
 		found = {}
 		for e in (e for e in self.all if e["family"] == family):
 			found.setdefault(tuple(values(e["configuration"])[name] for name in TILE[:2]), []).append(e)

@@ -1,4 +1,4 @@
-"""The report's page in a browser, for checks: pages are made, their tables, figures and texts read
+"""Opens the report's page in a browser for checks: makes pages and reads their tables, figures and texts
 (tests/checks/report_browser.py, tests/checks/report_why.py). sys.argv[1] is the folder of tiletune."""
 import json
 import math
@@ -37,7 +37,7 @@ def show_page(browser, path, fragment="", **how):
 
 
 def done(page, path, what):
-	"""Nothing but the page itself was asked for, and the browser has no complaint."""
+	"""Expects that the page made no other requests and that the browser reported no errors."""
 	expect(f"{what}: requests", sorted(set(re.sub("#.*", "", address) for address in page.requests())), [f"file://{path}"])
 	expect(f"{what}: complaints", page.problems(), [])
 	page.close()
@@ -66,7 +66,7 @@ def ticks(page, name):
 
 
 def place(page, name, number, vertical, log=True):
-	"""Where an axis puts a number, by two of its ticks."""
+	"""The value at a position of an axis, from two of its ticks."""
 	scale = math.log if log else float
 	marks = [(scale(float(label.rstrip("%"))), at[1] - 4 if vertical else at[0]) for label, is_left, *at in ticks(page, name) if is_left == vertical and re.fullmatch(r"[\d.]+%?", label)]
 	(a, p), (b, q) = marks[0], marks[-1]

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compiles a sample of every family for every device sheet that it applies to. Nothing may fail to
- * compile.
+ * Compiles a sample of every family for every device sheet that it applies to. Every compilation
+ * must succeed.
  *
  *	sample_families ROOT CACHE WORKER LIMIT DEVICE...
  *
- * LIMIT 0: few configurations that reach everything: on the first device each problem that the
- * family's examples name and each value of each parameter that becomes a -D constant (of long lists
- * four), on each other one, and on the others together each dtype. What is compiled is printed, a
- * line of JSON for each source and its options (tests/checks/families.py).
- * LIMIT N: on each device for each problem each of these values, in up to N configurations.
+ * LIMIT 0 selects few configurations that cover everything. On the first device these have each
+ * problem of the family's examples and each value of each parameter that becomes a -D constant
+ * (four values of long lists). Every other device has one, and together these have each dtype.
+ * Prints a line of JSON for each compiled source with its options (tests/checks/families.py). LIMIT
+ * N selects on each device for each problem each of these values, in up to N configurations.
  */
 #include <math.h>
 #include <signal.h>
@@ -28,7 +28,7 @@
 #include "space/enumerate.h"
 #include "candidate/bound_family.h"
 
-/* What all devices and problems have shown, as hashes of texts that say it. */
+/* Features covered on all devices and problems, as hashes of their texts. */
 struct shown {
 	uint64_t *items;
 	size_t count, capacity;
@@ -50,12 +50,12 @@ static void show(struct shown *shown, uint64_t what)
 	shown->items[shown->count++] = what;
 }
 
-/* What one family and problem still has to show. */
+/* Features that one family and problem must still cover. */
 struct sample {
 	struct bound_family *bound;
-	bool **seen; /* parameter x value */
+	bool **seen; /* by parameter and value */
 	bool problem_seen;
-	choice *configurations; /* legal ones, a reservoir */
+	choice *configurations; /* a random reservoir of legal ones */
 	size_t count, capacity, visited;
 	struct random_state random;
 };
@@ -83,7 +83,7 @@ static bool keep(const choice *configuration, void *context)
 	return true;
 }
 
-/* How many values a configuration would show for the first time. */
+/* Number of values that a configuration would cover for the first time. */
 static size_t news(const struct sample *sample, const choice *configuration)
 {
 	size_t count = !sample->problem_seen;
@@ -109,8 +109,7 @@ static bool all_seen(const struct sample *sample)
 	return sample->problem_seen;
 }
 
-/* What a thread does in a step, which is about how much code it is: compilers take longer for more.
- */
+/* Estimates the code size by the work of a thread in a step, because compile time grows with it. */
 static double code_size(const struct sample *sample, const choice *configuration)
 {
 	const struct bound_family *bound = sample->bound;
@@ -134,8 +133,8 @@ static double code_size(const struct sample *sample, const choice *configuration
 	return size;
 }
 
-/* Of the configurations with most news the one with least code (of many some are looked at), or
- * NULL when all were seen. */
+/* Selects, of the configurations with the most new values, the one with the least code (of many
+ * only some are compared), or NULL if all values are covered. */
 static const choice *most_news(const struct sample *sample)
 {
 	enum {
@@ -168,8 +167,8 @@ static const choice *most_news(const struct sample *sample)
 }
 
 struct totals {
-	struct shown *shown; /* or NULL: each problem shows everything */
-	size_t device;       /* which of them it is */
+	struct shown *shown; /* NULL if each problem must cover everything */
+	size_t device;       /* index of the device */
 	size_t units, failed;
 	const struct compile_result **kernels;
 	char **labels;
@@ -200,7 +199,7 @@ static uint64_t hash_text(char *text)
 	return hash;
 }
 
-/* Whether a constant of it has a value that no kernel of the family had. */
+/* Whether one of its constants has a value that no kernel of the family had. */
 static bool show_options(
 	struct shown *shown, const struct bound_family *bound, const struct build_unit *unit)
 {
@@ -212,8 +211,7 @@ static bool show_options(
 	return shown->count > before;
 }
 
-/* is_needed: it has a parameter's value that is new; else a kernel with a new constant is compiled.
- */
+/* is_needed: it has a new parameter value; otherwise it is compiled only for a new constant. */
 static enum status submit(struct context *context, const struct bound_family *bound,
 	const choice *configuration, bool is_needed, struct totals *totals, struct error *err)
 {
@@ -224,7 +222,7 @@ static enum status submit(struct context *context, const struct bound_family *bo
 	struct text label = {0};
 	enum status status = space_values(bound->space, configuration, values, err);
 
-	/* plan and model must hold too */
+	/* plan and model must be valid, too */
 	if (status == STATUS_OK)
 		status = candidate_plan(bound, values, &plan, err);
 	if (status == STATUS_OK)
@@ -256,7 +254,7 @@ static enum status submit(struct context *context, const struct bound_family *bo
 	return status;
 }
 
-/* "dtype=bf16" of a problem, or all of it. */
+/* "dtype=bf16" of a problem, or its whole text. */
 static const char *dtype_of(const struct problem *problem, int *length)
 {
 	const char *dtype = strstr(problem->text, "dtype=");
@@ -265,7 +263,7 @@ static const char *dtype_of(const struct problem *problem, int *length)
 	return dtype ? dtype : problem->text;
 }
 
-/* A value; of a switch with each dtype: templates have branches of both. */
+/* A value; a switch counts with each dtype, because templates have branches on both. */
 static uint64_t hash_value(const struct bound_family *bound, size_t parameter, size_t value)
 {
 	const struct value_list *values = &bound->space->parameters[parameter].values;
@@ -279,7 +277,7 @@ static uint64_t hash_value(const struct bound_family *bound, size_t parameter, s
 		values->count == 2 ? length : 0, dtype));
 }
 
-/* Of a long list LOOKED_AT values are looked at, the first and the last among them. */
+/* Of a long list LOOKED_AT values are covered, including the first and the last. */
 static bool is_looked_at(size_t value, size_t count)
 {
 	enum {
@@ -292,7 +290,8 @@ static bool is_looked_at(size_t value, size_t count)
 	return count <= LOOKED_AT;
 }
 
-/* That the family is on a device; the problem on the first, its dtype on the others. */
+/* The presence of the family on a device: with the problem on the first, with its dtype on the
+ * others. */
 static uint64_t hash_device(const struct bound_family *bound, size_t device)
 {
 	return hash_text(string_format("%s on %zu", bound->family->name, device));
@@ -368,7 +367,7 @@ static enum status sample_problem(struct context *context, const struct family *
 	return status;
 }
 
-/* The order of problems: what small ones show is compiled sooner. */
+/* Orders problems by size, because small ones compile sooner. */
 static int compare_sizes(const void *a, const void *b)
 {
 	const struct problem *const problems[] = {
@@ -391,7 +390,7 @@ static enum status sample_family(struct context *context, const struct family *f
 	struct error missing = {0};
 	enum status status = family_examples_check(family, context->device->spec, err);
 
-	/* tile kernels have a compiler of their own; checks/tile.py compiles some */
+	/* tile kernels have their own compiler; checks/tile.py compiles some */
 	if (family->language == LANGUAGE_TILE &&
 		compiler_find_tile(context->compiler, NULL, &missing) != STATUS_OK)
 		return status;

@@ -4,7 +4,7 @@
 	sample_text.py [SEED] [--words]
 
 The seed is the hash of the current commit unless SEED is given, so that nobody can choose the sample. Prints 60 comments (of src,
-templates and tests), 40 messages of src, 20 help texts of src/cli and 10 paragraphs of pages, each with its file and line.
+templates, tests and results), 40 messages of src, 20 help texts of src/cli and 10 paragraphs of pages, each with its file and line.
 --words prints instead how many words the comments of C have per line of code, in src and in each of its folders."""
 import glob
 import io
@@ -33,7 +33,7 @@ def is_sentence(text, at_least=3):
 
 
 def c_tokens(path):
-	"""Line, kind (block, line, strings), text without marks, and the 200 characters before it."""
+	"""Yields line, kind (block, line, strings), text without marks, and the 200 characters before it."""
 	text = read(path)
 	for match in C_TOKEN.finditer(text):
 		kind, content = match.lastgroup, match.group()
@@ -103,7 +103,7 @@ def paragraphs():
 
 def comments():
 	code = files("src/**/*.[ch]", "src/**/*.def", "src/**/*.py", "src/**/*.js",
-		*(f"{top}/**/*.{end}" for top in ("templates", "tests") for end in ("c", "h", "cc", "cu", "cuh", "py", "sh")))
+		*(f"{top}/**/*.{end}" for top in ("templates", "tests", "results") for end in ("c", "h", "cc", "cu", "cuh", "py", "sh")))
 	for path in code:
 		yield from ((path, line, text) for line, text in comments_of(path) if is_sentence(text))
 

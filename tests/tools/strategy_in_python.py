@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""A strategy as `tune --strategy program:CMD` starts one: `random` as src/search has it, drawn by the same numbers.
+"""A strategy for `tune --strategy program:CMD`: `random` as in src/search, with the same random numbers.
 
-	strategy_in_python.py [WHAT]	WHAT: outside, repeated, nonsense, another_id, late, silent_end: what it does wrong from the fourth question on;
-				sometimes: every second answer is outside
-"""
+	strategy_in_python.py [WHAT]	WHAT: outside, repeated, nonsense, another_id, late, silent_end: its error from the fourth request on;
+				sometimes: every second answer is outside"""
 import json
 import sys
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of a journal with the checksum that they need, whatever they say.
+ * Journal lines with a valid checksum, for any content.
  */
 #ifndef TESTS_CHECKED_LINE_H
 #define TESTS_CHECKED_LINE_H
@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-/* line: up to its closing brace, which becomes the end of the checksum, or any other character. */
+/* Appends the checksum in place of the line's last character (usually its closing brace). */
 static inline void checked_line_append(struct text *text, const char *line, size_t length)
 {
 	const size_t content = length ? length - 1 : 0;
@@ -19,7 +19,8 @@ static inline void checked_line_append(struct text *text, const char *line, size
 		crc32(0, (const unsigned char *)line, (unsigned)content));
 }
 
-/* Each line of the text that ends with a newline; what follows is kept as it is. */
+/* Appends each line of the text that ends with a newline. An unfinished last line is copied
+ * unchanged. */
 static inline void checked_lines_append(struct text *text, const char *lines, size_t length)
 {
 	const char *newline;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A scratch folder for a test of src/compile, and files in it.
+ * A scratch folder, with files in it, for tests of src/compile.
  */
 #ifndef UNIT_COMPILE_FOLDER_H
 #define UNIT_COMPILE_FOLDER_H
@@ -31,15 +31,15 @@ static inline int folder_unlink(
 	return remove(path);
 }
 
-/* Removes it and frees its name. */
+/* Deletes the folder and frees its name. */
 static inline void folder_remove(char *folder)
 {
 	nftw(folder, folder_unlink, 16, FTW_DEPTH | FTW_PHYS);
 	free(folder);
 }
 
-/* Writes folder/name, making folders as needed; returns the path (caller frees). Never outside
- * the folder: an absolute name (which path_join() would let win) or a way up is a bug. */
+/* Writes folder/name, creates missing folders and returns the path, which the caller frees. A
+ * name that leads out of the folder (an absolute path or "..") is a bug. */
 static inline char *folder_put(const char *folder, const char *name, const char *content)
 {
 	char *path = string_format("%s/%s", folder, name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Submitting units and expecting results, for the tests of the compiler.
+ * Helpers that submit units to the compiler and check the results.
  */
 #ifndef UNIT_COMPILE_UNITS_H
 #define UNIT_COMPILE_UNITS_H

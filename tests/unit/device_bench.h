@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A device over the stand-in driver, for tests of src/device: this program is its own worker.
+ * A device on the stand-in driver, for tests of src/device. This program is its own worker.
  *
- * The toy problem: out[r][c] = 2 * in[r][c], fp32, with the kernels that the stand-in computes for
- * real (standin_scale and its reference). Generic kernels (any other name) write 0.75 to `out`.
+ * The toy problem is out[r][c] = 2 * in[r][c] in fp32. The stand-in really computes the kernel
+ * standin_scale and its reference. Kernels with any other name write 0.75 to `out`.
  */
 #ifndef UNIT_DEVICE_BENCH_H
 #define UNIT_DEVICE_BENCH_H
@@ -42,8 +42,8 @@ static const char bench_helpers[] = "standin cubin\n"
 				    "kernel tt_checksum params=8,8,8,8,8\n"
 				    "kernel tt_cipher params=8,8,8\n"
 				    "kernel tt_anchor_1 params=8,4 regs=20\n";
-/* A file with this code for the stand-in; the caller frees its path. Files are named after their
- * content, like those of the cache. */
+/* Writes code for the stand-in to a file that is named after its content, like files of the
+ * cache. The caller frees the path. */
 static inline char *bench_code(const char *string)
 {
 	char *path = string_format(TEST_SCRATCH "/standin-%016llx.cubin",
@@ -59,7 +59,7 @@ static inline char *bench_path(const struct bench *bench, const char *name)
 	return string_format("%s/%s", bench->folder, name);
 }
 
-/* What the stand-in of workers that start from now on does. */
+/* Sets the script for workers that start from now on. */
 static inline void bench_script(const struct bench *bench, const char *script)
 {
 	char *path = bench_path(bench, "script");
@@ -70,8 +70,8 @@ static inline void bench_script(const struct bench *bench, const char *script)
 	free(path);
 }
 
-/* A folder with the stand-in under both names, a script and locks of our own; from here on every
- * worker finds them. */
+/* Prepares a folder with the stand-in driver under both library names, a script, and the test's
+ * own lock files. All later workers use this folder. */
 static inline void bench_setup(struct bench *bench, const char *script)
 {
 	char *library = realpath(TEST_BUILD "/faults/libcuda.so.1", NULL);
@@ -143,13 +143,14 @@ static inline void bench_close(struct bench *bench)
 /* ---- the toy problem ---- */
 struct toy {
 	uint64_t rows, columns, ld_in, ld_out;
-	enum dtype dtype; /* of out */
+	enum dtype dtype;
 	bool unit_is_row;
 	uint64_t workspace_bytes;
 	enum buffer_init workspace_init;
-	bool output_last;   /* in memory, as in every real operation; else `in` is */
-	double abs, rel;    /* tolerances; both 0: 1e-6 */
-	const char *symbol; /* that `in` fills; NULL */
+	bool output_last;   /* whether `out` comes last in memory, as in every real operation;
+			       otherwise `in` does */
+	double abs, rel;    /* tolerances; 1e-6 if both are 0 */
+	const char *symbol; /* device symbol that `in` fills; may be NULL */
 };
 
 static inline void toy_buffers(const struct toy *toy, struct plan_buffer buffers[2])
@@ -174,7 +175,7 @@ static inline void toy_buffers(const struct toy *toy, struct plan_buffer buffers
 		.fill_high = 1};
 }
 
-/* The reference of a toy problem; release the cubin. */
+/* The reference of a toy problem. The caller releases the cubin. */
 struct toy_reference {
 	struct plan_buffer buffers[2];
 	struct plan_argument arguments[7];
@@ -235,7 +236,8 @@ static inline uint32_t toy_problem(
 	return problem;
 }
 
-/* A candidate of a toy problem; release the cubin. name: the entry, attributes may follow. */
+/* A candidate of a toy problem. The caller releases the cubin. name is the entry point, and
+ * attributes may follow it. */
 struct toy_candidate {
 	struct plan_buffer buffers[3];
 	struct plan_argument arguments[8];
@@ -291,8 +293,8 @@ static inline void toy_candidate_make(
 	free(text);
 }
 
-/* A job with this many equal cubins. The path of each is about 4,000 bytes long if there are
- * several. */
+/* Loads a job with this number of equal cubins. With several cubins each path is about 4,000
+ * bytes long. */
 static inline device_handle toy_load_units(struct device *device, uint32_t problem,
 	const struct toy *toy, const char *name, size_t units)
 {
@@ -343,7 +345,7 @@ static inline struct device_reply next_reply(struct device *device)
 	return reply;
 }
 
-/* The next reply is this one, with this outcome; its detail holds the text. */
+/* Asserts the kind and outcome of the next reply, and that its detail contains the text. */
 static inline struct device_reply expect_reply(struct device *device, enum reply_kind kind,
 	device_handle handle, enum outcome outcome, const char *detail)
 {
@@ -383,7 +385,7 @@ static inline void request_samples(
 	assert_ok(device_sample(device, &request, &err));
 }
 
-/* For main(): true if this process is to be the worker. */
+/* For main(): returns whether this process must run as the worker. */
 static inline bool bench_is_worker(int argc, char **argv)
 {
 	return argc == 2 && strcmp(argv[1], "worker-measure") == 0;

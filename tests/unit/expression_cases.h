@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cases of the expression language as data: lines of tests/data/space/ that read
+ * Cases of the expression language. Each line of the files in tests/data/space/ reads
  *
- *	expression :: NAME=value, NAME=value :: result
+ * 	expression :: NAME=value, NAME=value :: result
  *
- * Values and the result are written as Python's repr() writes them: 7, 2.5, 'bf16', True, [1, 2].
- * Instead of a result, what the expression is refused with, and perhaps its hint:
+ * Values and results are written as Python's repr() writes them: 7, 2.5, 'bf16', True, [1, 2]. A
+ * case that must fail has the error, and optionally its hint, in place of the result:
  *
- *	1 + * 2 ::  :: error: column 5: expected a value, found '*'
- *	BMM :: BM=1 :: error: column 1: unknown name 'BMM' (did you mean BM?)
+ * 	1 + * 2 ::  :: error: column 5: expected a value, found '*'
+ * 	BMM :: BM=1 :: error: column 1: unknown name 'BMM' (did you mean BM?)
  */
 #ifndef TESTS_UNIT_EXPRESSION_CASES_H
 #define TESTS_UNIT_EXPRESSION_CASES_H
@@ -26,7 +26,7 @@ enum {
 };
 
 struct expression_case {
-	char *expression, *bindings, *result; /* in one line, cut */
+	char *expression, *bindings, *result; /* parts of the line */
 	struct name_table names;
 	struct value values[CASE_NAMES_MAX];
 };
@@ -80,7 +80,7 @@ static void repr(struct value value, struct text *text)
 	}
 }
 
-/* What follows NAME= in the bindings; cuts it off. */
+/* Parses the value after NAME= and terminates its text there. */
 static struct value case_value(char *text)
 {
 	if (text[0] == '\'') {
@@ -94,7 +94,8 @@ static struct value case_value(char *text)
 	return value_int(strtoll(text, NULL, 10));
 }
 
-/* Cuts a line (which is changed and must stay); false if it is a comment or empty. */
+/* Splits a line in place; the result points into the line. Returns false for comments and empty
+ * lines. */
 static bool case_parse(char *line, struct expression_case *parsed)
 {
 	*parsed = (struct expression_case){0};
@@ -123,7 +124,7 @@ static bool case_parse(char *line, struct expression_case *parsed)
 	return true;
 }
 
-/* The result, or the error after its "where: ". */
+/* Writes the result, or the error after its "where: ". */
 static void case_describe(
 	enum status status, const struct value *value, const struct error *err, struct text *text)
 {
@@ -135,13 +136,14 @@ static void case_describe(
 	if (string_starts_with(message, "case: "))
 		message += strlen("case: ");
 	text_appendf(text, "error: %s", message);
-	/* Every evaluation that fails has the expression as its hint, unless there is a better one.
-	 */
+	/* The hint of a failed evaluation is the expression, unless the error has a more helpful
+	 * hint. */
 	if (err->hint[0] && !string_starts_with(err->hint, "the expression is: "))
 		text_appendf(text, " (%s)", err->hint);
 }
 
-/* Compiles and evaluates; with `put_in`, names whose bit is set are put in first. */
+/* Compiles and evaluates. The names whose bits are set in `put_in` are replaced by constants
+ * first. */
 static void case_run(const struct expression_case *parsed, uint32_t put_in, struct text *text)
 {
 	struct error err = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Journals for tests: a scratch folder, and lines of every kind.
+ * Scratch journals for tests, with lines of every kind.
  */
 #ifndef TESTS_JOURNAL_FIXTURE_H
 #define TESTS_JOURNAL_FIXTURE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What tests of src/kernel share: the catalogue of tests/data/kernel, a device, a bound family.
+ * Shared by tests of kernels: the catalogue of tests/data/kernel, a device, and a bound family.
  */
 #ifndef TESTS_KERNEL_FIXTURE_H
 #define TESTS_KERNEL_FIXTURE_H
@@ -27,8 +27,8 @@ struct fixture {
 	choice choices[SPACE_PARAMETERS_MAX];
 };
 
-/* device: NULL for the built-in one; family NULL: nothing is bound; configuration: partial, the
- * family's defaults complete it ("" for all defaults). */
+/* A NULL device selects the built-in one, and a NULL family binds none. configuration may be
+ * partial: the family's defaults complete it ("" for all defaults). */
 static inline void fixture_open(struct fixture *fixture, const char *templates,
 	const char *operation, const char *family, const char *problem, const char *configuration,
 	const char *device)
@@ -75,7 +75,7 @@ static inline void fixture_close(struct fixture *fixture)
 	catalogue_release(&fixture->catalogue);
 }
 
-/* The text with the first `from` replaced by `to`; the caller frees it. */
+/* Returns the text with the first `from` replaced by `to`; the caller frees it. */
 static inline char *text_with(const char *text, const char *from, const char *to)
 {
 	const char *at = strstr(text, from);
@@ -85,7 +85,7 @@ static inline char *text_with(const char *text, const char *from, const char *to
 	return string_format("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
 }
 
-/* The text of a file with that done. */
+/* Like text_with(), for the content of a file. */
 static inline char *file_with(const char *path, const char *from, const char *to)
 {
 	CLEANUP(text_release) struct text content = {0};
@@ -97,7 +97,7 @@ static inline char *file_with(const char *path, const char *from, const char *to
 
 static const char small[] __attribute__((unused)) = "M=128,N=64,dtype=fp16";
 
-/* The widget with one place of its JSON changed. */
+/* The widget with one change in its JSON. */
 struct changed {
 	struct fixture fixture;
 	struct family *family;
@@ -111,7 +111,7 @@ static inline void changed_open(struct changed *changed, const char *from, const
 	char *text = file_with(KERNEL_TEMPLATES "/widget/full.json", from, to);
 	struct json *tree;
 	struct error err = {0};
-	choice choices[SPACE_PARAMETERS_MAX] = {0}; /* where no default is legal */
+	choice choices[SPACE_PARAMETERS_MAX] = {0}; /* for spaces without a legal default */
 	bool found;
 
 	*changed = (struct changed){0};
@@ -133,7 +133,7 @@ static inline void changed_close(struct changed *changed)
 	fixture_close(&changed->fixture);
 }
 
-/* A folder of templates that is written for one test. */
+/* Writes a file into a templates folder that only one test uses. */
 static inline char *scratch_file(const char *folder, const char *name, const char *content)
 {
 	char *path = string_format("%s/%s", folder, name), *parent = path_parent(path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Synthetic search spaces whose best candidate is known: two families of tile shapes with
- * constraints, a time for every candidate, and a model that is wrong about it in the ways in which
- * models are: by a factor, by family, by single values, by pairs of values, and at random.
+ * constraints and a time for every candidate. The model's predictions have realistic errors: a
+ * factor, an error for each family, for single values and for pairs of values, and random noise.
  */
 #ifndef TESTS_UNIT_LANDSCAPE_H
 #define TESTS_UNIT_LANDSCAPE_H
@@ -23,11 +23,11 @@ struct landscape {
 	struct search_view view;
 	struct search_family families[2];
 	choice *configurations[2];
-	double *time_us; /* the truth; infinite: it fails */
+	double *time_us; /* true time; infinite if the candidate fails */
 	double best_us;
 };
 
-/* BM, BN, BK, WM, WN, STAGES, GROUP, SPLIT, and one without an order. */
+/* BM, BN, BK, WM, WN, STAGES, GROUP, SPLIT, and a parameter whose values have no order */
 static const struct search_parameter landscape_parameters[2][LANDSCAPE_PARAMETERS] = {
 	{{12, true, false}, {12, true, false}, {2, true, false}, {5, true, false}, {5, true, false},
 		{3, true, false}, {2, true, false}, {3, true, false}, {2, false, false}},
@@ -46,7 +46,8 @@ static double landscape_normal(struct random_state *random)
 
 static bool landscape_legal(size_t family, const choice *x)
 {
-	/* tiles in units of 16, warp tiles in powers of two; a bound on threads and on memory */
+	/* Tiles are in units of 16 and warp tiles in powers of two; threads and memory are
+	 * limited. */
 	const int bm = family ? 64 * (x[0] + 1) / 2 : 32 + 16 * x[0], bn = 32 + 16 * x[1];
 	const int wm = 16 << x[3], wn = 8 << x[4];
 
@@ -88,7 +89,7 @@ static void landscape_enumerate(struct landscape *landscape, size_t f)
 	};
 }
 
-/* A smooth bowl with a bent valley, the same for model and truth. */
+/* A smooth bowl with a bent valley, used for both model and truth. */
 static double landscape_base(size_t f, const choice *x, const double *centre)
 {
 	double sum = f ? 0.1 : 0;
@@ -103,8 +104,8 @@ static double landscape_base(size_t f, const choice *x, const double *centre)
 	return sum;
 }
 
-/* error: how wrong the model is; 2 gives a rank correlation of about 0.75, 3 of 0.6.
- * failures: share of the candidates that fail. */
+/* error scales the model's errors: 2 gives a rank correlation of about 0.75, 3 of 0.6. failures
+ * is the share of candidates that fail. */
 static void landscape_init(
 	struct landscape *landscape, uint64_t seed, double error, double failures)
 {
@@ -125,7 +126,7 @@ static void landscape_init(
 		for (int p = 0; p < LANDSCAPE_PARAMETERS; p++) {
 			double drift = 0;
 
-			/* errors of neighbouring values are alike */
+			/* neighbouring values have similar errors */
 			for (int i = 0; i < LANDSCAPE_LEVELS; i++) {
 				drift = 0.7 * drift + 0.09 * error * landscape_normal(&random);
 				value[f][p][i] = drift;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Replaces the C library's clock and waiting in the program of the unit tests.
+ * Replaces the C library's clock and waiting functions in the program of the unit tests.
  */
 #include "leap.h"
 
@@ -17,9 +17,9 @@ enum {
 };
 
 static struct {
-	pid_t owner; /* whose clock it is */
+	pid_t owner; /* process whose clock advances */
 	time_t ahead_s;
-	long ticks; /* a worker's */
+	long ticks; /* number of times that a worker read the clock */
 } leap;
 
 static bool leap_is_worker(void)

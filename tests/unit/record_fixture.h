@@ -58,7 +58,7 @@ static const struct record_member figure_members[] = {
 };
 static RECORD_DEFINE(struct figure, figure_record, figure_members, .name = "figure");
 
-/* an expression: a string, or a number that stands for itself */
+/* an expression: a string, or a number as a constant expression */
 static enum status expression_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -102,7 +102,6 @@ static void expression_release(void *field)
 static const struct record_custom expression_custom = {
 	expression_read, expression_write, expression_release};
 
-/* the table that copies it */
 struct expression {
 	char *text;
 };

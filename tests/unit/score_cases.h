@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Devices and matrix products by hand, for the tests and the benchmark of the score: what a sheet
- * and a family's model would give, small enough to be read. Rates are per clock and SM.
+ * Hand-written devices and matrix products for tests and benchmarks of the score. They are small
+ * enough to read. Rates are per clock and SM.
  */
 #ifndef TESTS_UNIT_SCORE_CASES_H
 #define TESTS_UNIT_SCORE_CASES_H
@@ -92,8 +92,8 @@ CASE_UNUSED static double case_ceil_div(double a, double b)
 	return quotient * b < a ? quotient + 1 : quotient;
 }
 
-/* What a tensor-core product with a 16-bit type does: mma.sync, ldmatrix with a swizzle, cp.async.
- * The result points into itself: do not copy it. */
+/* The work of a tensor-core product with a 16-bit type, by mma.sync, ldmatrix with a swizzle,
+ * and cp.async. The result contains pointers into itself and must not be copied. */
 CASE_UNUSED static void case_mma_work(const struct case_mma *mma, struct case_work *into)
 {
 	const double m = mma->m, n = mma->n, k = mma->k, bm = mma->bm, bn = mma->bn, bk = mma->bk;
@@ -172,7 +172,7 @@ CASE_UNUSED static void case_mma_work(const struct case_mma *mma, struct case_wo
 	reduce->per_step[PIPE_L2_READ] = 4096;
 	reduce->per_step[PIPE_INSTRUCTIONS] = 16;
 	reduce->epilogue[PIPE_L2_WRITE] = 2048;
-	/* partial sums that fit into L2 are not fetched from memory again */
+	/* Partial sums that fit into L2 are not read from memory again. */
 	if (m * n * 4 * split < 40e6)
 		reduce->dram_read_bytes = 0;
 }
@@ -184,7 +184,7 @@ CASE_UNUSED static void case_mma_name(const struct case_mma *mma, struct text *t
 		mma->split_k);
 }
 
-/* Calls visit for every legal tile of a product; the space has 7328 of them. */
+/* Calls visit for each of the 7328 legal tiles of a product. */
 typedef void case_mma_visit(const struct case_mma *mma, void *context);
 CASE_UNUSED static void case_mma_space(int m, int n, int k, case_mma_visit *visit, void *context)
 {

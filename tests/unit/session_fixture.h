@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tuning session in a test: the loop over a recorded journal, with a journal and a tuned file of
- * its own, as `tiletune tune` runs it.
+ * A tuning session over a recorded journal, which writes a journal and a tuned file as `tiletune
+ * tune` does.
  */
 #ifndef TESTS_UNIT_SESSION_FIXTURE_H
 #define TESTS_UNIT_SESSION_FIXTURE_H
@@ -22,31 +22,31 @@ struct session_fixture {
 	struct context context;
 	struct problem_list problems;
 	char folder[512]; /* scratch */
-	char *journal;    /* path in it */
+	char *journal;    /* path inside the folder */
 };
 
-/* What a run ended with. */
+/* The results of a run. */
 struct session_outcome {
 	enum status status;
 	char *winners;             /* "family{configuration};" of each entry of the tuned file */
-	double winner_us;          /* of the first entry */
-	size_t problems;           /* concluded now, not taken over */
-	size_t taken;              /* problems taken over */
-	size_t evaluated, resumed; /* of the problems concluded now */
+	double winner_us;          /* time of the first entry's winner */
+	size_t problems;           /* problems concluded in this run */
+	size_t taken;              /* problems reused from an earlier run */
+	size_t evaluated, resumed; /* counts over the problems concluded in this run */
 	size_t outcomes[OUTCOME_COUNT];
-	size_t of_family[2]; /* evaluated of each of the first families */
-	double budget_s;     /* of a problem, as progress tells */
+	size_t of_family[2]; /* evaluations of each of the first two families */
+	double budget_s;     /* budget of a problem that progress reports */
 };
 
 struct session_request {
 	const char *effort;   /* NULL: exhaustive */
-	const char *strategy; /* NULL: the effort's */
-	size_t evaluations;   /* 0: all */
+	const char *strategy; /* NULL selects the effort's strategy */
+	size_t evaluations;   /* 0 for all */
 	uint64_t seed;
 	const char *where;
-	size_t interrupt_after; /* evaluations; 0: never */
-	bool journal;           /* write one, and resume what stands in it */
-	double budget_s;        /* 0: the effort's */
+	size_t interrupt_after; /* number of evaluations; 0 for never */
+	bool journal;           /* write a journal, and resume from its content */
+	double budget_s;        /* 0 selects the effort's budget */
 };
 
 static void session_fixture_open(struct session_fixture *fixture, const char *recording,

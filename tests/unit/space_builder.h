@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spaces from texts, for tests and benchmarks: names and expressions live as long as the space,
- * which builder_close() frees.
+ * Spaces built from texts, for tests and benchmarks. builder_close() frees the names and
+ * expressions.
  */
 #ifndef TESTS_UNIT_SPACE_BUILDER_H
 #define TESTS_UNIT_SPACE_BUILDER_H
@@ -13,9 +13,9 @@
 #include "base/memory.h"
 #include "space/space.h"
 
-/* What a space that is built here borrows; its table of names is this one's. */
+/* Data that a space of the builder borrows, including its table of names. */
 struct builder {
-	struct name_table names; /* first: the space points to it */
+	struct name_table names; /* must be first: the space points to it */
 	struct expression **expressions;
 	size_t expression_count, expression_capacity;
 	char **strings;
@@ -102,7 +102,7 @@ static inline enum status builder_constraint(struct space *space, const char *te
 	return STATUS_OK;
 }
 
-/* The derived constants of values that hold all else, whose values need not be in the lists. */
+/* Derived constants for given values, which need not be in the parameter lists. */
 static inline enum status builder_derive(
 	const struct space *space, struct value *values, struct error *err)
 {
@@ -113,12 +113,12 @@ static inline enum status builder_derive(
 	return STATUS_OK;
 }
 
-/* Names and texts alternate; each list ends with NULL and may be left out. */
+/* Names and texts alternate. Each list ends with NULL and may be omitted. */
 struct space_description {
 	const char *fixed[8];
 	const char *parameters[24];
 	const char *derived[16];
-	const char *constraints[16]; /* texts alone; the reasons are "why 0", "why 1", ... */
+	const char *constraints[16]; /* only texts; the reasons are "why 0", "why 1", ... */
 };
 
 static inline enum status space_build(

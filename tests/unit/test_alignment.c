@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cache lines that the rows of a tile touch: lines of 4 elements, a matrix 12 or 13 elements wide.
+ * Counts the cache lines that rows of a tile touch. Lines have 4 elements, and the matrix is 12 or
+ * 13 elements wide.
  */
 
 #include "unit/unit.h"
 #include "score/traffic.h"
 
-/* Units touched by `size` bytes from byte `start` on. */
+/* Units that `size` bytes from byte `start` touch. */
 static uint64_t alignment_units(uint64_t start, uint64_t size, uint64_t unit)
 {
 	return (start + size - 1) / unit - start / unit + 1;
@@ -31,7 +32,7 @@ TEST(test_golden_rows)
 	check_rows(13, 12, (const uint64_t[]){3, 4, 4, 4});
 }
 
-/* The mean over whole periods and a rest is the mean over all rows. */
+/* A sum over whole periods and a remainder gives the exact mean over all rows. */
 TEST(test_mean_is_exact)
 {
 	for (uint64_t pitch = 1; pitch < 300; pitch += 7)
@@ -46,7 +47,7 @@ TEST(test_mean_is_exact)
 			}
 }
 
-/* bf16, BK=64: rows of 128 bytes are one line each if the pitch allows it. */
+/* bf16 with BK=64: each row of 128 bytes is one cache line if the pitch is aligned. */
 TEST(test_traffic)
 {
 	struct work_tile tile = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Wavefronts of warp accesses that are known by heart: strides, broadcasts, wide accesses.
+ * Wavefronts of warp accesses whose results are well known: strides, broadcasts, wide accesses.
  */
 
 #include "unit/unit.h"
@@ -22,7 +22,7 @@ TEST(test_strides_of_words)
 	assert_int_equal(wavefronts_of_stride(12, 4), 1); /* odd strides do not collide */
 	assert_int_equal(wavefronts_of_stride(16, 4), 4);
 	assert_int_equal(wavefronts_of_stride(128, 4), 32); /* a column of a 32-wide matrix */
-	assert_int_equal(wavefronts_of_stride(132, 4), 1);  /* the same, padded */
+	assert_int_equal(wavefronts_of_stride(132, 4), 1);  /* the same column, padded */
 	assert_int_equal(wavefronts_of_stride(0, 4), 1);    /* broadcast */
 	assert_int_equal(wavefronts_of_stride(2, 2), 1);    /* two lanes share a word */
 	assert_int_equal(wavefronts_of_stride(1, 1), 1);
@@ -30,16 +30,18 @@ TEST(test_strides_of_words)
 
 TEST(test_wide_accesses)
 {
-	assert_int_equal(wavefronts_of_stride(8, 8), 2); /* two halves */
+	assert_int_equal(wavefronts_of_stride(8, 8), 2); /* two half warps */
 	assert_int_equal(wavefronts_of_stride(16, 8), 4);
-	assert_int_equal(wavefronts_of_stride(16, 16), 4); /* four quarters */
+	assert_int_equal(wavefronts_of_stride(16, 16), 4); /* four quarter warps */
 	assert_int_equal(wavefronts_of_stride(32, 16), 8);
-	assert_int_equal(wavefronts_of_stride(64, 16), 16);  /* rows of 64 bytes: 4 per quarter */
-	assert_int_equal(wavefronts_of_stride(128, 16), 32); /* rows of 128 bytes: 8 per quarter */
-	assert_int_equal(wavefronts_of_stride(144, 16), 4);  /* padded by 16 bytes */
+	assert_int_equal(
+		wavefronts_of_stride(64, 16), 16); /* rows of 64 bytes: 4 per quarter warp */
+	assert_int_equal(
+		wavefronts_of_stride(128, 16), 32); /* rows of 128 bytes: 8 per quarter warp */
+	assert_int_equal(wavefronts_of_stride(144, 16), 4); /* padded by 16 bytes */
 }
 
-/* Pairs of lanes with one address are served together. */
+/* Two lanes with the same address are served together. */
 TEST(test_pairs)
 {
 	uint32_t address[BANK_LANES];
@@ -51,16 +53,18 @@ TEST(test_pairs)
 	assert_int_equal(bank_wavefronts(address, 16), 2);
 	for (uint32_t lane = 0; lane < BANK_LANES; lane++)
 		address[lane] = ((lane & 1) | lane >> 2 << 1) * 8;
-	assert_int_equal(bank_wavefronts(address, 8), 1); /* lanes n and n^2 */
+	assert_int_equal(bank_wavefronts(address, 8), 1); /* lanes n and n^2 share an address */
 	for (uint32_t lane = 0; lane < BANK_LANES; lane++)
-		address[lane] = lane / 4 * 16; /* fours contain pairs */
+		address[lane] = lane / 4 * 16; /* groups of four contain pairs */
 	assert_int_equal(bank_wavefronts(address, 16), 2);
 	for (uint32_t lane = 0; lane < BANK_LANES; lane++)
-		address[lane] = lane % 8 * 16; /* the same in each quarter, but no pairs */
+		address[lane] =
+			lane % 8 *
+			16; /* the quarters are equal, but no two adjacent lanes share an address */
 	assert_int_equal(bank_wavefronts(address, 16), 4);
 }
 
-/* ldmatrix over rows of 128 bytes: without a swizzle all eight rows meet in four banks. */
+/* ldmatrix over rows of 128 bytes: without a swizzle all eight rows use the same four banks. */
 TEST(test_swizzle)
 {
 	uint32_t plain[BANK_LANES], swizzled[BANK_LANES];
@@ -79,7 +83,7 @@ TEST(test_swizzle)
 	assert_int_equal(bank_wavefronts_nominal(2), 1);
 }
 
-/* The score's ratio and bytes: conflicts multiply an access's bytes. */
+/* Bank conflicts multiply the bytes of an access in the score's traffic. */
 TEST(test_traffic)
 {
 	struct work_smem_access accesses[2] = {

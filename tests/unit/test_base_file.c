@@ -82,7 +82,7 @@ TEST(a_new_file_has_the_mode_that_umask_leaves)
 	free(path);
 }
 
-/* Another user can have put the link there. */
+/* Another user may have created the link. */
 TEST(links_in_shared_folders_are_not_followed)
 {
 	char *shared = in_folder("shared"), *victim = in_folder("victim");
@@ -103,7 +103,7 @@ TEST(links_in_shared_folders_are_not_followed)
 	}
 	assert_ok(file_read(victim, &text, &err));
 	assert_string_equal(text.data, "old");
-	/* a folder of a group, with a link of ours */
+	/* a group-writable folder, with a link of the same user */
 	assert_int_equal(chmod(shared, 0770), 0);
 	assert_ok(file_write(planted, "new", 3, &err));
 	if (geteuid() == 0) {
@@ -150,7 +150,7 @@ TEST(a_protected_file_is_not_replaced)
 	free(path);
 }
 
-/* Those of a writer that lives stay: it has them locked, or made them just now. */
+/* Files of a running writer stay: it has locked them, or has just created them. */
 TEST(temporary_files_of_killed_writers_are_removed)
 {
 	static const char *const names[] = {
@@ -336,12 +336,13 @@ TEST(gzip_is_read_by_content)
 	free(path);
 }
 
-/* Without a home the cache is a folder whose name everybody knows: ours alone, or none. */
+/* Without a home folder the cache is a folder in /tmp with a predictable name. It must belong
+ * only to this user. */
 TEST(a_cache_without_a_home_is_ours_alone)
 {
 	char *path = NULL, *own = string_format("/tmp/tiletune-%u", (unsigned)geteuid());
 	char *kept = string_format("%s-kept-%d", own, (int)getpid());
-	const bool there = rename(own, kept) == 0; /* a real one */
+	const bool there = rename(own, kept) == 0; /* a folder that really exists */
 	struct stat info;
 	struct error err;
 

@@ -81,7 +81,7 @@ TEST(numbers_survive_a_round_trip)
 	}
 }
 
-/* cJSON alone would read them through a double. */
+/* cJSON by itself would read these numbers through a double. */
 TEST(integers_of_64_bits_survive_reading_and_writing)
 {
 	static const char text[] =
@@ -189,7 +189,7 @@ TEST(strings_that_are_not_utf8_are_repaired_when_written)
 	json_free(node);
 }
 
-/* What is kept of a file is written back as it was. */
+/* Data read from a file is written back unchanged. */
 TEST(copies_are_exact)
 {
 	static const char text[] = "{\"a\":[-9007199254740991,4503599627370497,0.1,"

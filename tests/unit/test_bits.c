@@ -35,7 +35,7 @@ static float to_bf16(float value)
 	return value;
 }
 
-/* As templates/common/made.cuh says it. */
+/* Same formula as in templates/common/made.cuh. */
 static float mixed(uint64_t bits)
 {
 	const double part = (double)(bits >> 40) / (1 << 24) / (1 << (bits >> 6 & 7));
@@ -63,8 +63,8 @@ static float sum_in_parts(const float *a, const float *b, int parts)
 	return to_bf16(total);
 }
 
-/* Whether some output of one row tells `parts` from twice as many. made: the second input is made,
- * the first holds ones. */
+/* Returns whether any output of one row differs between `parts` and twice as many parts. With
+ * `made` the second input is a probe input and the first holds ones. */
 static bool shows(bool made, uint64_t seed, int parts)
 {
 	static float a[SIZE], b[SIZE];
@@ -92,5 +92,5 @@ TEST(test_made_inputs_tell_orders_apart)
 			assert_true(shows(true, seed, parts));
 	for (uint64_t seed = 1; seed <= ORDINARY_TRIALS; seed++)
 		ordinary += shows(false, seed, 1);
-	assert_true(ordinary < ORDINARY_TRIALS); /* it hides in many of them */
+	assert_true(ordinary < ORDINARY_TRIALS); /* many ordinary inputs hide the difference */
 }

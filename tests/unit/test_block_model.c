@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What overlaps on an SM, and what hides the latency of its loads.
+ * Overlap of work on an SM, and how the latency of loads is hidden.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "score/block_model.h"
 #include "unit/score_cases.h"
 
-/* What an SM takes in all for one wave of these tiles. */
+/* The clocks that an SM needs for one wave of these tiles. */
 static double clocks_of(const struct block_model *model, double resident, double sm_count)
 {
 	const struct quantization_slots slots = {
@@ -46,9 +46,9 @@ static double clocks_of_launch(const struct fixture *fixture)
 	return clocks_of(&model, 1, 132);
 }
 
-/* Products by wgmma go on beside what threads issue, also where one block is alone on its SM; with
- * mma.sync they are issued themselves, and hide copies and shared memory the better the more warps
- * there are. */
+/* Products by wgmma overlap with issued instructions, even if an SM has only one block. Products
+ * by mma.sync are issued instructions themselves, and more warps hide more of the copies and
+ * shared memory accesses. */
 TEST(test_overlap)
 {
 	struct fixture fixture;
@@ -71,13 +71,14 @@ TEST(test_overlap)
 	engine.step.clocks[BOUND_TENSOR] = threads.step.clocks[BOUND_TENSOR];
 	step = threads.step.clocks[BOUND_SMEM];
 	assert_true(step > 0 && step < threads.step.clocks[BOUND_TENSOR]);
-	/* 8 warps: two for each scheduler, so half of what is shorter shows */
+	/* 8 warps are two per scheduler, which hide half of the shorter part */
 	assert_true(clocks_of(&threads, 1, 132) - clocks_of(&engine, 1, 132) >
 		    0.2 * step * threads.steps_mean);
 	assert_true(clocks_of(&threads, 2, 132) < 2 * clocks_of(&threads, 1, 132));
 }
 
-/* Five warps: one scheduler has two, of each block; wgmma's loading warp takes none of its work. */
+/* With five warps in each block, one scheduler has two. The loading warp of a wgmma kernel does
+ * not count. */
 TEST(test_schedulers)
 {
 	struct fixture fixture;
@@ -94,8 +95,8 @@ TEST(test_schedulers)
 	assert_true(block_model_of(&fixture.input).scheduler_ratio == 1);
 }
 
-/* More stages, or more blocks on an SM, hide more of the latency; and a few SMs share L2's rate,
- * but none gets more than its port takes. */
+/* More stages, or more blocks on an SM, hide more latency. A few SMs share L2's rate, but no SM
+ * exceeds the rate of its port. */
 TEST(test_latency)
 {
 	struct fixture fixture;
@@ -115,8 +116,8 @@ TEST(test_latency)
 	assert_true(fabs(all / few - 64 / (5500.0 / 132)) < 0.05);
 }
 
-/* The sheet's two rates of L2: where each SM reads parts of its own, and where twelve share;
- * without the amount, or the rate, as if twelve did. */
+/* The sheet has two rates of L2: for SMs that each read different parts, and for parts that
+ * twelve SMs share. If the amount or the rate is unknown, the shared rate applies. */
 TEST(test_distinct_lines)
 {
 	struct fixture fixture;
@@ -137,8 +138,8 @@ TEST(test_distinct_lines)
 	assert_true(block_model_of(&fixture.input).step.clocks[BOUND_L2] == shared);
 }
 
-/* A message takes 180 clocks: at a tile's start and end all of it, of a step what its stages do not
- * hide. */
+/* A message costs 180 clocks. It counts fully at the start and end of a tile; within a step only
+ * the part that the stages do not hide counts. */
 TEST(test_messages)
 {
 	struct fixture fixture;

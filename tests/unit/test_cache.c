@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cache of compiled kernels: what goes in comes out; damage is a miss and is removed;
- * concurrent writers; its size; a second cache that is only read.
+ * The cache of compiled kernels: storing, reading, damaged entries, concurrent writers, size, and a
+ * second, read-only cache.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -152,7 +152,7 @@ TEST_WITH(test_failure_is_kept, set_up, tear_down)
 	compile_result_release(&result);
 }
 
-/* Shortened, lengthened, changed, empty, or another's: a miss each time, and the file goes. */
+/* A shortened, lengthened, changed, empty or foreign file is always a miss and is deleted. */
 TEST_WITH(test_damage, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
@@ -187,7 +187,7 @@ TEST_WITH(test_damage, set_up, tear_down)
 	free(path);
 }
 
-/* A whole header around bytes that are no result. */
+/* A valid header before bytes that are not a result. */
 TEST(test_wrong_content)
 {
 	struct cache_entry entry = entry_of(result_of(OUTCOME_OK, 10)), got;
@@ -207,7 +207,7 @@ TEST(test_wrong_content)
 	compile_result_release(&entry.result);
 }
 
-/* An entry holds machine code for the architecture that it names. */
+/* An entry contains machine code for the architecture that it names. */
 TEST(test_architecture)
 {
 	static const struct fake_kernel kernel = {.name = "kernel", .regs = 32};
@@ -234,7 +234,7 @@ TEST(test_architecture)
 	}
 }
 
-/* What others could have written is not read, and a pipe does not make us wait. */
+/* The cache does not read files that others could have written, and does not block on a pipe. */
 TEST_WITH(test_not_ours, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
@@ -250,7 +250,7 @@ TEST_WITH(test_not_ours, set_up, tear_down)
 	assert_false(has(fixture->cache, 8));
 	assert_false(file_exists(path));
 	put(fixture->cache, 8, OUTCOME_OK, 100);
-	if (geteuid() == 0) { /* nobody else can give a file away */
+	if (geteuid() == 0) { /* only root can change a file's owner */
 		assert_int_equal(chown(path, 1, 1), 0);
 		assert_false(has(fixture->cache, 8));
 	}
@@ -259,7 +259,7 @@ TEST_WITH(test_not_ours, set_up, tear_down)
 	assert_false(has(fixture->cache, 8));
 	put(fixture->cache, 8, OUTCOME_OK, 100);
 	assert_true(has(fixture->cache, 8));
-	/* the folder: writable by others, behind a link, another's */
+	/* the folder is writable by others, is a link, or belongs to another user */
 	assert_int_equal(chmod(folder, 0777), 0);
 	assert_int_equal(cache_open(fixture->folder, NULL, &cache, &err), STATUS_BAD_INPUT);
 	assert_non_null(strstr(err.message, "other users can write to this folder"));
@@ -275,7 +275,7 @@ TEST_WITH(test_not_ours, set_up, tear_down)
 	free(path);
 }
 
-/* What a killed tuner left goes when the next one starts, once it is old. */
+/* Old temporary files of a killed tuner are deleted when the next one starts. */
 TEST_WITH(test_sweep, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
@@ -356,7 +356,8 @@ TEST_WITH(test_trim, set_up, tear_down)
 	assert_in_range(size.bytes, 4 * 1000, 4 * 2000);
 	cache_trim(fixture->cache, size.bytes);
 	assert_int_equal(cache_measure(fixture->folder).kernels, 4);
-	/* use makes young: the oldest stays, the one that is now longest unused goes */
+	/* Reading an entry makes it recent: the oldest one stays, and the one least recently
+	 * used goes. */
 	assert_true(has(fixture->cache, 23));
 	cache_trim(fixture->cache, size.bytes - 1);
 	assert_int_equal(cache_measure(fixture->folder).kernels, 3);
@@ -380,8 +381,8 @@ static bool opens_with(const char *folder, const char *seed, struct error *err)
 	return opens;
 }
 
-/* Named by the option or the variable; what is damaged in it is left there; what others could have
- * written is not read. */
+/* A seed cache is named by the option or the variable. Damaged files in it stay, and files that
+ * others could have written are not read. */
 TEST_WITH(test_seed, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
@@ -407,20 +408,20 @@ TEST_WITH(test_seed, set_up, tear_down)
 		put(cache, 2, OUTCOME_OK, 100);
 		assert_true(has(cache, 2));
 		assert_false(has(fixture->cache, 2));
-		/* a file that others can write to */
+		/* a file that other users can write */
 		assert_int_equal(chmod(path, 0666), 0);
 		assert_false(has(cache, 1));
 		assert_true(file_exists(path));
 		assert_int_equal(chmod(path, 0644), 0);
 		cache_close(cache);
 	}
-	if (geteuid() == 0) { /* another's in the owner's folder */
+	if (geteuid() == 0) { /* another user's file in the owner's folder */
 		assert_int_equal(cache_open(own, fixture->folder, &cache, &err), STATUS_OK);
 		assert_int_equal(chown(path, 1, 1), 0);
 		assert_false(has(cache, 1));
 		assert_int_equal(chown(kernels, 1, 1), 0);
 		cache_close(cache);
-		/* its owner is another, who made the file */
+		/* another user owns the folder and made the file */
 		assert_int_equal(cache_open(own, fixture->folder, &cache, &err), STATUS_OK);
 		assert_true(has(cache, 1));
 		cache_close(cache);
@@ -447,7 +448,7 @@ TEST_WITH(test_unwritable, set_up, tear_down)
 	assert_int_equal(cache_open(file, NULL, &cache, &err), STATUS_BAD_INPUT);
 	assert_non_null(strstr(err.message, "kernel cache: "));
 	assert_null(cache);
-	/* where a folder should be, a file: nothing can be written, and that is said */
+	/* a file is in the place of a folder: writing fails with a message */
 	key_of(30, key);
 	path = path_of(fixture->folder, 30);
 	folder = path_parent(path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Candidates: which families apply, builds and their hashes, work, prune rules; with the widget,
- * the toy operation, and the real templates.
+ * Candidates: applicable families, builds and their hashes, work, and prune rules. Uses the widget,
+ * the toy operation and the real templates.
  */
 #include <math.h>
 
@@ -22,7 +22,7 @@ static void open_widget(struct fixture *fixture, const char *problem, const char
 	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);
 }
 
-/* A define has all digits of its number. */
+/* A define contains all digits of its number. */
 TEST(test_long_defines)
 {
 	struct changed changed;
@@ -46,7 +46,7 @@ TEST(test_long_defines)
 	changed_close(&changed);
 }
 
-/* Amounts of work are finite, and none is negative. */
+/* Negative and infinite amounts of work are errors. */
 TEST(test_amounts)
 {
 	static const char *const wrong[] = {
@@ -95,7 +95,7 @@ TEST(test_applies)
 	fixture_close(&fixture);
 }
 
-/* "options | entries" of a unit. */
+/* Expects "options | entries" of a unit. */
 static void expect_unit(
 	const struct build_unit *unit, const char *name, const char *options, const char *entries)
 {
@@ -135,7 +135,7 @@ TEST(test_build)
 	assert_ok(candidate_build(fixture.bound, fixture.values, &build, &err));
 	assert_int_equal(build.unit_count, 2);
 	expect_unit(&build.units[0], "widget/full.cu", plain, "widget_main");
-	/* not launched with REPEATS=1, but it would be with another argument */
+	/* not launched with REPEATS=1, but another launch argument would launch it */
 	expect_unit(&build.units[1], "widget/reduce.cu", plain, "widget_reduce");
 	assert_non_null(strstr(build.units[0].source, "#define CYCLE 1"));
 	assert_null(strstr(build.units[0].source, "tests/data"));
@@ -172,7 +172,8 @@ static void hash_of(const char *problem, const char *configuration, char digits[
 	fixture_close(&fixture);
 }
 
-/* One cubin serves what differs in arguments only; everything else has a hash of its own. */
+/* Configurations that differ only in launch arguments share one cubin. Any other difference
+ * changes the hash. */
 TEST(test_hash)
 {
 	static const char *const same[][2] = {
@@ -204,7 +205,7 @@ TEST(test_hash)
 	}
 }
 
-/* Of families all of it is in tests/data/family/amounts.txt: here what they do not have. */
+/* Features of work that no real family has; tests/data/family/amounts.txt covers the families. */
 TEST(test_work)
 {
 	struct fixture fixture;
@@ -224,7 +225,7 @@ TEST(test_work)
 	assert_near(launch->epilogue_overlap_ratio, 0.5);
 	assert_int_equal(launch->dtype, DTYPE_FP16);
 	assert_int_equal(launch->smem_access_count, 2);
-	assert_true(launch->smem_accesses[1].when); /* it has a condition */
+	assert_true(launch->smem_accesses[1].when); /* the access has a condition */
 	assert_int_equal(launch->tile_count, 2);
 	assert_int_equal(launch->tiles[0].row_offset_bytes, 6);
 	assert_int_equal(launch->tiles[1].pitch_bytes, (96 + 8) * 4);
@@ -235,14 +236,14 @@ TEST(test_work)
 	assert_near(launch->steps_mean, 1);
 	assert_near(launch->stages, 1);
 	assert_near(launch->useful_ratio, 1);
-	assert_int_equal(launch->regs_estimate, 16);           /* 8 is less than there is */
-	assert_int_equal(work.launches[2].regs_estimate, 255); /* 300 is more */
+	assert_int_equal(launch->regs_estimate, 16);           /* 8 is below the minimum */
+	assert_int_equal(work.launches[2].regs_estimate, 255); /* 300 is above the maximum */
 	work_release(&work);
 	fixture_close(&fixture);
 }
 
-/* Remembered addresses must be those of the configuration at hand: more of them than the memory has
- * room for, in turns. */
+/* Cached addresses must belong to the current configuration, even if more of them alternate than
+ * the cache holds. */
 TEST(test_work_again)
 {
 	struct fixture fixture;
@@ -304,7 +305,7 @@ TEST(test_prune)
 	expect_prune(&fixture, one, -1, "");
 	one.stack_bytes = 513;
 	expect_prune(&fixture, one, 1, "spills");
-	one.stack_bytes = -1; /* not known */
+	one.stack_bytes = -1; /* unknown */
 	one.spill_store_bytes = 8;
 	one.spill_load_bytes = 12;
 	expect_prune(&fixture, one, 1, "spills");
@@ -313,14 +314,14 @@ TEST(test_prune)
 	expect_prune(&fixture, one, 2, "too big");
 	one = good;
 	one.regs_per_thread = 201;
-	expect_prune(&fixture, one, -1, ""); /* 49152 dynamic */
+	expect_prune(&fixture, one, -1, ""); /* 49152 bytes of dynamic shared memory */
 	one.smem_static_bytes = 60000;
-	expect_prune(&fixture, one, 2, "too big"); /* and 60000 static */
-	several[1].spill_store_bytes = 100;        /* in the second launch */
+	expect_prune(&fixture, one, 2, "too big"); /* plus 60000 static bytes */
+	several[1].spill_store_bytes = 100;        /* resources of the second launch */
 	assert_ok(candidate_prune(
 		fixture.bound, fixture.values, several, 2, 0, 0, &rule, &why, &err));
 	assert_int_equal(rule, 1);
-	/* registers and blocks per SM are the longest launch's */
+	/* registers and blocks per SM come from the longest launch */
 	several[1] = (struct kernel_resources){.regs_per_thread = 201, .blocks_per_sm = 2};
 	assert_ok(candidate_prune(
 		fixture.bound, fixture.values, several, 2, 0, 100001, &rule, &why, &err));
@@ -331,7 +332,7 @@ TEST(test_prune)
 	fixture_close(&fixture);
 }
 
-/* The toy operation needs no C of its own. */
+/* The toy operation needs no C code. */
 TEST(test_toy)
 {
 	struct fixture fixture;
@@ -363,7 +364,7 @@ TEST(test_toy)
 	fixture_close(&fixture);
 }
 
-/* Every family that is here: its examples, on a device of each compute capability. */
+/* The examples of every family, on a device of each compute capability. */
 TEST(test_templates)
 {
 	const char *folders[] = {"templates", NULL}, *configs[] = {"configs", NULL};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The catalogue: which files are found, how includes are expanded, what broken files say.
+ * The catalogue: which files it finds, how includes are expanded, and its messages about broken
+ * files.
  */
 #include "unit/unit.h"
 #include "source/source.h"
@@ -25,7 +26,7 @@ TEST(test_all)
 	catalogue_release(&catalogue);
 }
 
-/* Only one operation. */
+/* Loading a single operation. */
 TEST(test_only)
 {
 	const char *folders[] = {KERNEL_TEMPLATES, NULL};
@@ -104,7 +105,7 @@ TEST(test_hash)
 	hash_of("gadget", other);
 	assert_string_equal(first, second);
 	assert_string_not_equal(first, other);
-	/* a comment in a family's source is another source */
+	/* a comment changes the source, too */
 	assert_int_equal(
 		system("rm -rf '" TEST_BUILD "/test-hash-templates' && cp -R '" KERNEL_TEMPLATES
 		       "' '" TEST_BUILD "/test-hash-templates'"),
@@ -117,7 +118,7 @@ TEST(test_hash)
 	assert_string_not_equal(first, second);
 }
 
-/* What a family takes over from the one that it extends, in which order. */
+/* The order in which a family inherits members from the one that it extends. */
 TEST(test_extends)
 {
 	static const char folder[] = TEST_BUILD "/test-extends-templates";

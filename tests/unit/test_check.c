@@ -1,5 +1,5 @@
-/* Checks on the stand-in driver: does the measuring find what is slower, and nothing else, on a GPU
- * whose clock drifts and whose kernels do not take equally long twice? */
+/* Checks on the stand-in driver, whose clock drifts and whose kernels vary between runs: the
+ * check must find kernels that became slower, and no others. */
 #include "unit/unit.h"
 #include "device_bench.h"
 
@@ -11,10 +11,9 @@ enum {
 	CHECKS = 100,
 };
 
-/* fast_N: as the baseline; slow_N: 5% slower. The clock swings by 3% over 40 ms. Loads of the
- * shortest are up to 0.03 us apart: on an H200, where such a kernel fills the GPU, it was
- * 0.018 us
- * (results/nvidia-h200/loads.json). */
+/* fast_N equals the baseline; slow_N is 5% slower. The clock varies by 3% over 40 ms. Loads of
+ * the shortest kernel differ by up to 0.03 us. (On an H200, 0.018 us were measured for such a
+ * kernel where it fills the GPU: results/nvidia-h200/loads.json.) */
 static const char script[] = "pace 1 0.03 40000\n"
 			     "kernel fast_0 us=5 noise=0.04 place_us=0.03\n"
 			     "kernel fast_1 us=100 noise=0.03\n"
@@ -27,20 +26,20 @@ static const char script[] = "pace 1 0.03 40000\n"
 
 static volatile sig_atomic_t never;
 
-/* The loads of one version of all entries. */
+/* The loads of all entries, of one version. */
 struct side {
 	struct trial *loads[ENTRIES][CHECK_LOADS];
 };
 
 struct check_fixture {
 	struct bench bench;
-	struct context context; /* the device only */
-	struct tuned baseline;  /* nothing in it: the rows have their entries */
+	struct context context; /* only the device is set */
+	struct tuned baseline;  /* empty: the rows have their own entries */
 	struct check check;
 	struct check_row rows[ENTRIES];
 	struct side fast, again,
-		slow; /* again: the baseline's binaries where they are the same kernels */
-	struct contender contenders[1 + 2 * ENTRIES]; /* the anchor first */
+		slow; /* again: the binaries of the baseline, if they contain the same kernels */
+	struct contender contenders[1 + 2 * ENTRIES]; /* the anchor comes first */
 	uint32_t problem;
 };
 
@@ -50,12 +49,13 @@ static size_t loads_of(int entry)
 	return entry == 0 ? CHECK_LOADS : 1;
 }
 
-/* A kernel of another origin, whose buffers are its own. */
+/* A kernel from another source, with its own buffers. */
 static struct trial *add_kernel(struct check_fixture *fixture, const char *entry)
 {
 	static const struct toy toy = {
 		.rows = 8, .columns = 8, .ld_in = 8, .ld_out = 8, .dtype = DTYPE_FP32};
-	static struct device_job jobs[256]; /* reachable as long as the program runs */
+	static struct device_job
+		jobs[256]; /* static, so that the jobs live as long as the program */
 	static size_t count;
 	struct device_job *job = &jobs[count++];
 	struct toy_candidate candidate;
@@ -135,8 +135,9 @@ static void contender_take(struct contender *contender, const struct side *side,
 		contender->loads[contender->load_count++] = side->loads[entry][k];
 }
 
-/* Times these kernels; kept: beside their binaries of the baseline. The number of blocks decides,
- * never the clock on the wall: a busy machine must not change what is found. */
+/* Times these kernels, next to the binaries of the baseline in `kept` if there are any. The
+ * number of blocks decides and never the real time, so that a busy machine cannot change the
+ * result. */
 static void fixture_run(
 	struct check_fixture *fixture, const struct side *now, const struct side *kept)
 {
@@ -169,7 +170,7 @@ static void fixture_run(
 	contenders[0] = (struct contender){.loads = {anchor}, .load_count = 1};
 }
 
-/* What this run measured becomes the baseline, as --update writes it. */
+/* Stores this run's measurements as the baseline, as --update does. */
 static void fixture_update(struct check_fixture *fixture)
 {
 	for (int i = 0; i < ENTRIES; i++) {
@@ -191,8 +192,8 @@ static void count_verdicts(const struct check_fixture *fixture, size_t counts[CH
 		counts[fixture->rows[i].verdict]++;
 }
 
-/* Beside the baseline's binaries, and against times that an earlier check wrote, where the clock's
- * swing counts: what cannot be told is unclear, never slower. */
+/* With the baseline's binaries, and against stored times, which the clock's drift affects. A row
+ * that cannot be decided is unclear, never slower. */
 TEST(a_hundred_checks_raise_no_false_alarm)
 {
 	struct check_fixture fixture;
@@ -218,7 +219,7 @@ TEST(a_hundred_checks_raise_no_false_alarm)
 	fixture_close(&fixture);
 }
 
-/* One in a hundred may be unclear, none may pass. */
+/* At most one in a hundred may be unclear, and none may pass. */
 TEST(five_percent_are_found)
 {
 	struct check_fixture fixture;
@@ -242,7 +243,7 @@ TEST(five_percent_are_found)
 	fixture_close(&fixture);
 }
 
-/* The other way round: what was made faster is said to be. */
+/* The reverse: a kernel that became faster is reported as faster. */
 TEST(faster_kernels_are_told)
 {
 	struct check_fixture fixture;
@@ -260,14 +261,14 @@ TEST(faster_kernels_are_told)
 	fixture_close(&fixture);
 }
 
-/* A kernel that dies in the middle fails alone; the others get their verdicts. */
+/* A kernel that crashes in the middle fails only its own row. */
 TEST(a_crash_fails_its_row_only)
 {
 	struct check_fixture fixture;
 	char *dying = string_format("kernel fast_2 skip=12 crash\n%s", script);
 
 	fixture_open(&fixture, dying);
-	for (int i = 0; i < ENTRIES; i++) { /* long since much faster */
+	for (int i = 0; i < ENTRIES; i++) { /* much faster for a long time */
 		fixture.rows[i].baseline_us = 1;
 		fixture.rows[i].entry.winner.result.time =
 			(struct summary){.median = 1, .ci95_low = 1, .ci95_high = 1, .count = 9};
@@ -290,8 +291,8 @@ static void assert_worse(struct check_fixture *fixture, const char *expected)
 	assert_string_equal(text_string(&text), expected);
 }
 
-/* What the compiler complained about when the baseline was made is no regression, heat never is,
- * spills are told by their size. */
+/* Compiler warnings that the baseline already had are no regression, nor is heat. Spills are
+ * reported by size. */
 TEST(only_new_complaints_are_told)
 {
 	struct check_fixture fixture;
@@ -313,7 +314,7 @@ TEST(only_new_complaints_are_told)
 	fixture_close(&fixture);
 }
 
-/* 1 outranks 3 outranks 4. */
+/* Exit code 1 outranks 3, and 3 outranks 4. */
 TEST(the_worst_verdict_is_the_exit_code)
 {
 	static const struct {

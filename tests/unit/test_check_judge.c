@@ -10,7 +10,7 @@
 
 static const struct check_rule rule = {.threshold_ratio = 0.05, .floor_ratio = 0.01};
 
-/* One check of one entry in numbers: `rounds` ratios around the truth. */
+/* One simulated check of one entry: `rounds` ratios around the true one. */
 static enum check_verdict simulate(
 	struct random_state *random, double truth, double noise, size_t rounds)
 {
@@ -20,7 +20,7 @@ static enum check_verdict simulate(
 	for (size_t i = 0; i < rounds; i++) {
 		then[i] = 1 + noise * (2 * random_unit(random) - 1);
 		now[i] = truth * (1 + noise * (2 * random_unit(random) - 1));
-		/* sometimes something else is at work */
+		/* sometimes another process disturbs a sample */
 		if (random_unit(random) < 0.05)
 			now[i] *= 1.3;
 		if (random_unit(random) < 0.05)
@@ -45,7 +45,7 @@ TEST(rates_are_as_promised)
 		false_alarms += simulate(&random, 1.00, 0.02, 24) == CHECK_SLOWER;
 		false_alarms += simulate(&random, 1.00, 0.02, 99) == CHECK_SLOWER;
 		missed += simulate(&random, 1.05, 0.02, 99) != CHECK_SLOWER;
-		/* what is unclear at one look is sampled until the next */
+		/* a check that is unclear at one look continues until the next */
 		early += simulate(&random, 1.05, 0.02, 24) == CHECK_SAME;
 		one += simulate(&random, 1.01, 0.02, 24) == CHECK_SLOWER;
 		two += simulate(&random, 1.02, 0.02, 24) == CHECK_SLOWER;
@@ -63,7 +63,7 @@ TEST(rates_are_as_promised)
 	assert_true(sharp <= TRIALS / 100);
 }
 
-/* A predicted time is no baseline. */
+/* A predicted time cannot serve as a baseline. */
 TEST(only_measured_times_are_compared)
 {
 	struct tuned tuned;

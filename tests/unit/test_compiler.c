@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compiler with its worker processes, against the stand-in NVRTC of tests/faults, which
- * crashes, hangs and lies on command. This program is its own worker.
+ * The compiler and its worker processes with the stand-in NVRTC of tests/faults, which crashes,
+ * hangs and misbehaves on command. This program is its own worker.
  */
 #include <math.h>
 #include <signal.h>
@@ -48,7 +48,7 @@ TEST(test_ok)
 	compiler_close(compiler);
 }
 
-/* Each fault costs one unit, and the next one finds a compiler that works. */
+/* Each fault costs one unit, and the next unit finds a working compiler. */
 TEST(test_faults)
 {
 	char *folder = folder_new(), *mark = path_join(folder, "hangs"), *cache = folder_new();
@@ -68,7 +68,7 @@ TEST(test_faults)
 		OUTCOME_COMPILE_FAILED, "x.cu(1): error: bad\n");
 	expect_only(compiler, "//fake: kernel other 1 0 0 0 0", OUTCOME_COMPILE_FAILED,
 		"there is no kernel named \"k\"; the source has: other");
-	/* what a library prints must not get between the frames */
+	/* output of the library must not corrupt the message stream */
 	expect_only(compiler, "//fake: print nonsense\n//fake: kernel k 1 0 0 0 0", OUTCOME_OK, "");
 	compiler_close(compiler);
 	/* what works, and what the compiler refuses, is not compiled again; faults are */
@@ -78,8 +78,8 @@ TEST(test_faults)
 	folder_remove(cache);
 }
 
-/* Options of ours that an older version does not know are left out, options of the unit are its
- * own fault. */
+/* tiletune's own options are omitted if an older version does not know them; the user's options
+ * then fail the unit. */
 TEST(test_rejected_options)
 {
 	struct compiler *compiler = open_fake(NULL, 1, 0);
@@ -90,7 +90,7 @@ TEST(test_rejected_options)
 		"//fake: reject --no-source-include\n"
 		"//fake: kernel k 1 0 0 0 0",
 		OUTCOME_OK, "");
-	/* refused, and nothing said why: that is said */
+	/* a refusal without a reason is reported as such */
 	expect_only(compiler, "//fake: error 6\n", OUTCOME_COMPILE_FAILED,
 		"the compiler gave no message\n");
 	submit(compiler, "//fake: reject -bogus\n//fake: kernel k 1 0 0 0 0", "k", "-bogus",
@@ -102,7 +102,7 @@ TEST(test_rejected_options)
 	compiler_close(compiler);
 }
 
-/* Many units on two workers, every third one deadly: each has its own result. */
+/* Many units on two workers, of which every third crashes: each unit gets its own result. */
 TEST(test_many)
 {
 	enum {
@@ -153,7 +153,7 @@ static void run_cached(const char *cache, const char *source, enum outcome outco
 	compiler_close(compiler);
 }
 
-/* A second run compiles nothing that came to an end; crashes are tried again. */
+/* A second run compiles no unit that finished before; crashed units are tried again. */
 TEST(test_cache)
 {
 	char *folder = folder_new();
@@ -177,8 +177,8 @@ TEST(test_cache)
 	folder_remove(folder);
 }
 
-/* Another release of the toolkit whose headers a source includes makes other kernels; a source that
- * includes none does not care. */
+/* Another release of the toolkit changes the key of a source that includes its headers, and of
+ * no other source. */
 TEST(test_cache_and_toolkit)
 {
 	char *folder = folder_new(), *cache = path_join(folder, "cache");
@@ -196,7 +196,7 @@ TEST(test_cache_and_toolkit)
 		for (int release = 1; release <= 3; release++) {
 			struct compiler *compiler = open_fake(cache, 1, 0);
 
-			/* the third is the second again */
+			/* the third toolkit equals the second */
 			free(folder_put(folder, "toolkit/include/cuda_fp16.h",
 				release == 1 ? "#define VERSION 1\n" : "#define VERSION 2\n"));
 			expect_only(compiler, source, OUTCOME_OK, "");
@@ -211,8 +211,8 @@ TEST(test_cache_and_toolkit)
 	folder_remove(folder);
 }
 
-/* Closing with work queued and under way does not wait for it, not even for hung workers: the limit
- * of time that any test has would end this one. */
+/* Closing does not wait for queued or running work, not even for hung workers. If it did, this
+ * test would exceed its time limit. */
 TEST(test_close_early)
 {
 	struct compiler *compiler = open_fake(NULL, 2, 1e6);
@@ -241,7 +241,7 @@ static pid_t read_pid(const char *path)
 	return pid;
 }
 
-/* Kills the process that compiles the unit, once it does. */
+/* Kills the process that compiles the unit, once it has started. */
 static void kill_busy(struct compiler *compiler, const char *path)
 {
 	while (!file_exists(path) || !file_size(path))
@@ -249,14 +249,14 @@ static void kill_busy(struct compiler *compiler, const char *path)
 	assert_int_equal(kill(read_pid(path), SIGKILL), 0);
 }
 
-/* A worker that is killed from outside while it is idle costs nothing, while busy another try of
- * its unit; if that is killed, too, the unit. */
+/* An idle worker that is killed costs nothing. A unit whose worker is killed is tried again, and
+ * fails if that worker is killed, too. */
 TEST(test_killed)
 {
 	char *folder = folder_new(), *path = path_join(folder, "pid");
 	char *source = string_format("//fake: pid %s\n//fake: kernel k 1 0 0 0 0", path);
 	char *hanging = string_format("//fake: pid %s\n//fake: hang", path);
-	char *gate = path_join(folder, "gate"); /* shut while it is there */
+	char *gate = path_join(folder, "gate"); /* the worker waits while this file exists */
 	char *waiting = string_format(
 		"//fake: pid %s\n//fake: take %s\n//fake: kernel k 1 0 0 0 0", path, gate);
 	struct compiler *compiler = open_fake(NULL, 1, 0);
@@ -265,7 +265,7 @@ TEST(test_killed)
 
 	expect_only(compiler, source, OUTCOME_OK, "");
 	assert_int_equal(kill(read_pid(path), SIGKILL), 0);
-	pool_wait(&pool, 1, 60); /* its end is seen */
+	pool_wait(&pool, 1, 60); /* the pool notices the end */
 	expect_only(compiler, good, OUTCOME_OK, "");
 	unlink(path);
 	assert_int_equal(mkdir(gate, 0777), 0);
@@ -294,7 +294,7 @@ TEST(test_killed)
 	folder_remove(folder);
 }
 
-/* A tuner that is killed leaves no compiler behind, not even a hung one. */
+/* A killed tuner leaves no compiler process, not even a hung one. */
 TEST(test_parent_dies)
 {
 	char *folder = folder_new(), *path = path_join(folder, "pid");
@@ -314,14 +314,15 @@ TEST(test_parent_dies)
 	assert_int_equal(kill(tuner, SIGKILL), 0);
 	assert_int_equal(waitpid(tuner, NULL, 0), tuner);
 	orphan = read_pid(path);
-	while (kill(orphan, 0) == 0) /* for ever, if it does not end: no test may take so long */
+	while (kill(orphan, 0) ==
+		0) /* loops forever if the process does not end; the test's time limit stops it */
 		clock_sleep(0.01);
 	free(hanging);
 	free(path);
 	folder_remove(folder);
 }
 
-/* The compiler itself goes away in the middle of a run. */
+/* The compiler itself disappears during a run. */
 TEST(test_compiler_goes_bad)
 {
 	struct compiler *compiler = open_fake(NULL, 1, 0);

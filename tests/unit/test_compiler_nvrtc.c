@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compiler and the library: what is said where there is none or a bad one, and what the real
- * NVRTC answers, where the toolkit has it. This program is its own worker.
+ * The compiler and its library: messages where the library is missing or broken, and the real
+ * NVRTC's answers if the toolkit has it. This program is its own worker.
  */
 #include "unit/unit.h"
 #include <unistd.h>
@@ -26,7 +26,7 @@ static void expect_no_compiler(
 TEST(test_no_compiler)
 {
 	static const char *const faults[][2] = {
-		{"crash_on_load", "(" /* the worker's path */},
+		{"crash_on_load", "(" /* the path of the worker follows */},
 		{"no_version", "nvrtcVersion() failed"},
 		{"broken", "cannot compile an empty kernel: NVRTC_ERROR_INTERNAL_ERROR"},
 	};
@@ -60,7 +60,7 @@ TEST(test_no_compiler)
 	folder_remove(folder);
 }
 
-/* The second library is found beside the first, wherever the loader looks. */
+/* The builtins library is found next to the first one, wherever the loader searches. */
 TEST(test_builtins)
 {
 	char *folder = folder_new();
@@ -83,7 +83,7 @@ TEST(test_builtins)
 	folder_remove(folder);
 }
 
-/* Killed while it loads, as by who is short of memory: it is tried once more. */
+/* A worker that is killed while it loads, e.g. for lack of memory, is started once more. */
 TEST(test_killed_once)
 {
 	char *folder = folder_new(), *mark = path_join(folder, "mark");
@@ -113,7 +113,7 @@ static struct compiler *open_real(void)
 	return NULL;
 }
 
-/* What the code calls an entry that is no name with C linkage. */
+/* Expects the symbol of an entry without C linkage. */
 static void expect_symbol(
 	struct compiler *compiler, const char *source, const char *entry, const char *symbol)
 {
@@ -148,7 +148,7 @@ TEST(test_real)
 	assert_true(result.seconds > 0);
 	assert_string_equal(result.log, "");
 	compile_result_release(&result);
-	/* 120 values alive in 64 registers */
+	/* 120 live values in 64 registers */
 	result = expect(compiler,
 		"extern \"C\" __global__ void __launch_bounds__(1024) k(float *a, int n) {\n"
 		"float v[120];\n#pragma unroll\nfor (int i = 0; i < 120; i++) v[i] = a[i * n];\n"
@@ -178,8 +178,7 @@ TEST(test_real)
 	compiler_close(compiler);
 }
 
-/* What a source defines again is not what was asked for; what it alone defines is fine.
- */
+/* A source that redefines a requested macro fails; its own macros are fine. */
 TEST(test_real_redefined)
 {
 	static const struct {
@@ -212,10 +211,10 @@ TEST(test_real_redefined)
 	compiler_close(compiler);
 }
 
-/* Headers of the toolkit; those of the host that bring nothing; conditions. */
+/* Headers of the toolkit, host headers that provide nothing, and conditions. */
 TEST(test_real_headers)
 {
-	/* as nvcc accepts them */
+	/* nvcc accepts these, too */
 	static const char *const accepted[] = {
 		"__global__ void k(float *a, uint n) {\n"
 		"a[n] = INFINITY + INT_MAX + M_PI + FLT_MAX + NAN + std::max(a[0], std::sqrt(a[1]))"
@@ -269,7 +268,7 @@ TEST(test_real_headers)
 			fail_msg("%s\n%s", accepted[i], result.log);
 		compile_result_release(&result);
 	}
-	/* a header that nobody has is empty; the message names it where that does not work */
+	/* A missing header is empty; if compilation fails without it, the message names it. */
 	expect_only(compiler, "#include <nobody/types.h>\nextern \"C\" __global__ void k() {}",
 		OUTCOME_OK, COMPILER_MISSING "nobody/types.h\n");
 	expect_only(compiler,

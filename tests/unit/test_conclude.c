@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The entry that a search ends with, of times that are given: a search over the recorded operation
- * whose candidates are evaluated by hand.
+ * The entry at the end of a search, from given times: a search over the recorded operation whose
+ * candidates are evaluated by hand.
  */
 #include "unit/unit.h"
 
@@ -45,8 +45,8 @@ static void stage_close(struct stage *stage)
 	session_fixture_close(&stage->fixture);
 }
 
-/* The n-th candidate of a family, with the median that the search saw, and where it is not 0 that
- * of the final measurement. */
+/* Evaluates the n-th candidate of a family with the median of the search, and with that of the
+ * final measurement unless it is 0. */
 static void evaluate(
 	struct stage *stage, const char *family, size_t n, double search_us, double final_us)
 {
@@ -67,7 +67,7 @@ static void evaluate(
 	}
 	assert_int_equal(result.outcome, OUTCOME_OK);
 	result.predicted = false;
-	result.sample_count = 0; /* the prediction */
+	result.sample_count = 0; /* only the prediction */
 	for (size_t i = 0; i < ARRAY_COUNT(samples_us); i++)
 		samples_us[i] = final_us > 0 ? final_us : search_us;
 	result_add_samples(&result, samples_us, ARRAY_COUNT(samples_us));
@@ -81,7 +81,7 @@ static void evaluate(
 	evaluated->loads = 1;
 }
 
-/* "WINNER TIME: FAMILY TIME ...". */
+/* Expects "WINNER TIME: FAMILY TIME ...". */
 static void assert_rows(const struct stage *stage, const char *expected)
 {
 	const struct tuned_entry *entry = &stage->tuned.entries[0];
@@ -97,8 +97,8 @@ static void assert_rows(const struct stage *stage, const char *expected)
 	text_release(&text);
 }
 
-/* "The GPU has become warm when the best are re-measured, so that those times compare among each
- * other only": cold, the second of split was the fastest of all. */
+/* The GPU has warmed up when the best candidates are re-measured, so those times are comparable
+ * only with each other. In the cold search the second candidate of split was the fastest of all. */
 TEST(the_best_of_each_family_is_by_times_of_one_kind)
 {
 	struct stage stage;
@@ -116,7 +116,7 @@ TEST(the_best_of_each_family_is_by_times_of_one_kind)
 	stage_close(&stage);
 }
 
-/* Nothing was re-measured: times of the search are all there is, and those of one kind. */
+/* Nothing was re-measured, so all times come from the search and are comparable. */
 TEST(a_search_that_was_cut_short_has_the_best_of_the_search)
 {
 	struct stage stage;
@@ -133,7 +133,7 @@ TEST(a_search_that_was_cut_short_has_the_best_of_the_search)
 	stage_close(&stage);
 }
 
-/* Of what was timed in the search alone none wins at the end of one that measures. */
+/* A candidate that only the search timed cannot win if a final measurement took place. */
 TEST(what_could_not_be_timed_again_does_not_win)
 {
 	struct stage stage;
@@ -201,7 +201,7 @@ TEST(tied_rows_say_what_was_preferred)
 	stage_close(&stage);
 }
 
-/* It was timed before the others were timed again, and is the next fastest all the same. */
+/* It was timed before the others were re-measured, but is still the second fastest. */
 TEST(the_runner_up_may_be_of_an_earlier_round)
 {
 	struct stage stage;

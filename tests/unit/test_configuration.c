@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Configurations: text, JSON, defaults and what is nearest to them.
+ * Configurations: text, JSON, defaults, and the nearest legal ones.
  */
 #include "unit/unit.h"
 #include "unit/kernel_fixture.h"
@@ -45,13 +45,13 @@ TEST(test_configurations)
 	named_values_release(&values);
 	assert_fails(configuration_from_named_values(fixture.bound, &values, again, &err),
 		STATUS_BAD_INPUT, "the configuration gives no value of BM");
-	/* written before the family had REPEATS */
+	/* a file from before the family had REPEATS */
 	values = configuration_named_values(fixture.bound, fixture.choices);
 	free(values.items[4].name);
 	values.count = 4;
 	named_values_put(&values, 3, "ALIGNED", value_bool(true));
 	assert_ok(configuration_from_named_values(fixture.bound, &values, again, &err));
-	assert_int_equal(again[3], 1); /* the second of its values */
+	assert_int_equal(again[3], 1);
 	again[3] = 0;
 	assert_true(
 		configuration_read(fixture.bound, "BM=64,MODE=plain,STAGES=2,ALIGNED=true", again));
@@ -95,7 +95,7 @@ static void expect_default(const char *problem, const char *where, const char *e
 	fixture_close(&fixture);
 }
 
-/* Legal defaults are taken; else what is nearest in factors of two. */
+/* Legal defaults are used; otherwise the configuration nearest in factors of two. */
 TEST(test_default)
 {
 	expect_default(small, NULL, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true");

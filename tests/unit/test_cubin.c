@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading cubins and the report of ptxas: names, parameters and figures of real outputs
- * (tests/data/compile, NVRTC 13.0), and damage of every kind.
+ * Reading cubins and reports of ptxas: names, parameters and figures of real outputs
+ * (tests/data/compile, NVRTC 13.0), and every kind of damage.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +65,8 @@ TEST(test_real)
 	check_real("kernels_sm_80.cubin");
 }
 
-/* Every prefix, and every byte set to 0xff, in a heap copy: a read outside is seen by sanitizers;
- * that nothing is found which is not there is checked here. */
+/* Every prefix, and every byte set to 0xff, in a heap copy, so that sanitizers detect reads
+ * outside. The test checks that the reader invents nothing. */
 TEST(test_damaged)
 {
 	struct text content = read_data("kernels_sm_80.cubin");
@@ -78,7 +78,7 @@ TEST(test_damaged)
 		struct error err;
 
 		memcpy(copy, content.data, size);
-		/* only what comes after the section headers (program headers) may be missing */
+		/* only data after the section headers (program headers) may be missing */
 		opened += cubin_open(&cubin, copy, size, &err) == STATUS_OK;
 		free(copy);
 	}
@@ -144,7 +144,7 @@ TEST(test_report)
 	assert_int_equal(entries[1].resources.spill_load_bytes, 1804);
 	assert_int_equal(entries[2].resources.regs_per_thread, 10);
 	assert_int_equal(entries[2].resources.blocks_per_sm, -1);
-	/* C7508 names no function: it counts for all */
+	/* C7508 names no function and therefore applies to all */
 	assert_int_equal(entries[0].resources.flags, FLAG_MASK(SETMAXNREG_IGNORED));
 	assert_int_equal(
 		entries[1].resources.flags, FLAG_MASK(SETMAXNREG_IGNORED) | FLAG_MASK(SPILLS));
@@ -170,9 +170,10 @@ TEST(test_report_older)
 	assert_int_equal(entries[0].resources.regs_per_thread, 33);
 	assert_int_equal(entries[0].resources.smem_static_bytes, 384);
 	assert_int_equal(entries[0].resources.barriers, 0);
-	assert_int_equal(entries[0].resources.stack_bytes, -1); /* the callee's is not its own */
+	assert_int_equal(entries[0].resources.stack_bytes,
+		-1); /* the stack of a called function does not count */
 	assert_int_equal(entries[0].resources.spill_load_bytes, 12);
-	assert_int_equal(entries[1].resources.regs_per_thread, -1); /* not spoken of */
+	assert_int_equal(entries[1].resources.regs_per_thread, -1); /* not reported */
 	text_release(&rest);
 }
 

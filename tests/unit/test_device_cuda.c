@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A GPU through its worker process, against the stand-in driver: every outcome that a kernel can
- * have, and what becomes of its neighbours.
+ * A GPU behind its worker process on the stand-in driver: every outcome of a kernel and its effect
+ * on other candidates.
  */
 #include "unit/unit.h"
 #include "unit/device_bench.h"
@@ -22,7 +22,7 @@ TEST(test_open)
 	assert_string_equal(identity->mig, "disabled");
 	assert_int_equal(identity->driver_cuda_version, 13000);
 	assert_true(identity->clock_sm_max_hz > 1.97e9 && identity->power_limit_w > 699);
-	/* 1000 us, and what a launch costs */
+	/* 1000 us plus the cost of a launch */
 	assert_true(fabs(identity->anchor_us - 1000) < 5);
 	assert_int_equal(bench.device->spec->sm_count, 132);
 	assert_int_equal(bench.device->spec->l2_bytes, 2 << 20);
@@ -47,7 +47,8 @@ TEST(test_ok)
 
 	reply = expect_reply(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
 	assert_int_equal(reply.result.launch_count, 1);
-	assert_int_equal(reply.result.resources[0].regs_per_thread, 40); /* the driver's word */
+	assert_int_equal(reply.result.resources[0].regs_per_thread,
+		40); /* the value that the driver reports */
 	assert_int_equal(reply.result.resources[0].blocks_per_sm, 12);
 	assert_int_equal(reply.result.resources[0].max_clusters, -1);
 	device_reply_release(&reply);
@@ -60,12 +61,12 @@ TEST(test_ok)
 
 	reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
 	assert_int_equal(reply.result.sample_count, 12);
-	/* replayed from a graph: next to nothing is left of the launch's 2 us */
+	/* replayed from a graph, which hides almost all of the launch's 2 us */
 	for (size_t i = 0; i < reply.result.sample_count; i++)
 		assert_true(fabs(reply.result.samples_us[i] - 50.1) < 0.5);
 	assert_false(reply.result.predicted);
-	assert_int_equal(
-		reply.result.flags, FLAG_MASK(WARM_L2)); /* 256 sets of so little fit into it */
+	assert_int_equal(reply.result.flags,
+		FLAG_MASK(WARM_L2)); /* 256 buffer sets this small fit into L2 */
 	device_reply_release(&reply);
 	assert_int_equal(device_pending(bench.device), 0);
 	assert_false(device_poll(bench.device, 0, &reply));
@@ -73,11 +74,12 @@ TEST(test_ok)
 	bench_close(&bench);
 }
 
-/* A symbol holds its tensor before each verified run, whatever the one before made of it. */
+/* A device symbol holds its tensor before each verified run, even if the previous run changed
+ * it. */
 TEST(test_symbols)
 {
 	static const struct {
-		const char *symbol, *kernel, *detail; /* NULL: it is right */
+		const char *symbol, *kernel, *detail; /* detail is NULL for a correct kernel */
 	} cases[] = {
 		{"d_in", "standin_scale symbol=d_in:4096", NULL},
 		{"_ZL4d_in", "standin_scale symbol=_ZL4d_in:2244", NULL},
@@ -113,7 +115,7 @@ TEST(test_symbols)
 	bench_close(&bench);
 }
 
-/* A symbol holds the tensor of the set that the run after timing is on. */
+/* In the verified run after timing, the symbol holds the tensor of the buffer set in use. */
 TEST(symbols_follow_the_inputs_of_a_verified_timing)
 {
 	const struct sampling sampling = {.rounds = 3};
@@ -135,7 +137,7 @@ TEST(symbols_follow_the_inputs_of_a_verified_timing)
 	bench_close(&bench);
 }
 
-/* Long kernels are timed one by one; workspaces and several launches count. */
+/* Long kernels are timed one by one, and workspaces and several launches are included. */
 TEST(test_long_kernel)
 {
 	struct toy toy = small;
@@ -153,14 +155,15 @@ TEST(test_long_kernel)
 	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
 	reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
 	assert_int_equal(reply.result.sample_count, 5);
-	/* the memset: 1 us; its gap: 2 us; that of a launch alone is taken off, but for 0.1 us */
+	/* 1 us for the memset and 2 us for its gap; the cost of a single launch is subtracted,
+	 * except 0.1 us */
 	for (size_t i = 0; i < reply.result.sample_count; i++)
 		assert_true(fabs(reply.result.samples_us[i] - 5003.1) < 0.2);
 	device_reply_release(&reply);
 	bench_close(&bench);
 }
 
-/* A kernel that is timed by single runs and one that is timed in graphs are on one scale. */
+/* Single runs and runs in graphs give times on the same scale. */
 TEST(test_methods_agree)
 {
 	static const double kernel_us[] = {290, 310};
@@ -198,7 +201,7 @@ static void expect_verdict(struct bench *bench, const struct toy *toy, const cha
 	bench_open(bench, script);
 	problem = toy_problem(bench->device, toy, "standin_scale_reference");
 	bad = toy_load(bench->device, problem, toy, "standin_scale");
-	/* another kernel of the same problem: what the first one left behind must not harm it */
+	/* another kernel of the same problem is not affected by the first one's leftovers */
 	good = toy_load(bench->device, problem, toy, "standin_scale");
 	assert_ok(device_verify(bench->device, bad, &err));
 	expect(bench->device, REPLY_OF_LOADED, bad, OUTCOME_OK, NULL);
@@ -242,8 +245,9 @@ TEST(test_verdicts)
 		"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)");
 }
 
-/* Also far behind, in other sets of buffers, and if it does so only after it was verified: the
- * first output has 2244 bytes, a set 12800, and the input lies 6400 behind the output. */
+/* Stray writes are found far behind the output, in other buffer sets, and if they begin only
+ * after verification. The first output has 2244 bytes, a set 12800, and the input is 6400 bytes
+ * behind the output. */
 TEST(test_far_stray_writes)
 {
 	static const struct {
@@ -276,15 +280,15 @@ TEST(test_far_stray_writes)
 	}
 }
 
-/* Kernels that win without working: times are those of runs that do the work, and what is left out
- * in a timed run is seen. */
+/* Kernels that win by skipping work: each time is from a run that does the work, and work that a
+ * timed run skips is detected. */
 TEST(test_kernels_that_skip_work)
 {
 	static const struct {
 		const char *script;
 		enum outcome outcome;
 		double us;
-		const char *detail; /* NULL: nothing is said */
+		const char *detail; /* NULL if the run passes */
 	} cases[] = {
 		{"us=50 ok", OUTCOME_OK, 50, NULL},
 		{"us=5000 ok", OUTCOME_OK, 5000, NULL},
@@ -326,7 +330,7 @@ TEST(test_kernels_that_skip_work)
 	}
 }
 
-/* The output is the last tensor of every real operation: behind it is a guard zone, too. */
+/* The output is the last tensor of every real operation, and a guard zone follows it. */
 TEST(test_behind_the_last_tensor)
 {
 	struct toy last = small;
@@ -338,7 +342,8 @@ TEST(test_behind_the_last_tensor)
 		"16 bytes were written after out");
 }
 
-/* The output is poisoned before the second run, too: what it did not write is not the first's. */
+/* The output is poisoned before the second run, too, so that elements which that run does not
+ * write show. */
 TEST(test_second_run_writes)
 {
 	struct bench bench;
@@ -347,7 +352,7 @@ TEST(test_second_run_writes)
 		"two runs on the same inputs");
 }
 
-/* Of the kernel `candidate`, which does what the script says. */
+/* The outcome of the kernel `candidate`, which follows the script. */
 static enum outcome verdict_of(const struct toy *toy, const char *script)
 {
 	struct bench bench;
@@ -379,7 +384,7 @@ static enum outcome verdict_off_by(double abs, double rel, double off_by)
 	return verdict_of(&toy, script);
 }
 
-/* Two runs are compared to the last byte, also where a row has only one. */
+/* Two runs are compared up to the last byte, even if a row has only one byte. */
 TEST(test_rows_of_a_byte)
 {
 	const struct toy toy = {.rows = 40,
@@ -394,7 +399,7 @@ TEST(test_rows_of_a_byte)
 		verdict_of(&toy, "kernel candidate nondeterministic\n"), OUTCOME_NONDETERMINISTIC);
 }
 
-/* Errors just inside and just outside of abs + rel * 0.75. */
+/* Errors just within and just beyond the tolerance abs + rel * 0.75. */
 TEST(test_tolerances)
 {
 	assert_int_equal(verdict_off_by(1e-3, 1e-2, 0.0084), OUTCOME_OK);
@@ -403,7 +408,7 @@ TEST(test_tolerances)
 	assert_int_equal(verdict_off_by(1e-2, 1e-3, 0.0108), OUTCOME_WRONG_RESULT);
 }
 
-/* A kernel that wrote outside spoils nothing for the next one. */
+/* A kernel that wrote outside its output does not affect the next one. */
 TEST(test_repair)
 {
 	struct bench bench;
@@ -428,7 +433,7 @@ TEST(test_repair)
 	bench_close(&bench);
 }
 
-/* Every output dtype, by kernels that the stand-in does not know. */
+/* Every output dtype, with kernels that the stand-in does not know. */
 TEST(test_dtypes)
 {
 	const enum dtype dtypes[] = {
@@ -441,7 +446,7 @@ TEST(test_dtypes)
 		struct toy toy = small;
 		device_handle handle;
 
-		toy.ld_out += i; /* those kernels keep off the pitch, too */
+		toy.ld_out += i; /* these kernels must not write into the row padding either */
 		toy.dtype = dtypes[i];
 		handle = toy_load(bench.device, toy_problem(bench.device, &toy, "reference"), &toy,
 			"candidate");
@@ -453,7 +458,7 @@ TEST(test_dtypes)
 	bench_close(&bench);
 }
 
-/* A large output is compared in points, one whose unit is a row in rows. */
+/* A large output is compared at sample points, or in whole rows if the unit is a row. */
 TEST(test_points)
 {
 	struct toy large = {.rows = 2100, .columns = 2053, .ld_in = 2053, .ld_out = 2060};
@@ -501,7 +506,7 @@ TEST(test_load_failures)
 	assert_ok(device_verify(bench.device, handle, &err));
 	request_samples(bench.device, &handle, 1, 3);
 	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
-	/* who asks all the same gets the same answer */
+	/* a repeated request gets the same answer */
 	expect(bench.device, REPLY_OF_VERIFIED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
 	expect(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_LAUNCH_FAILED, "(200)");
 	device_unload(bench.device, handle);
@@ -517,13 +522,13 @@ TEST(test_load_failures)
 	bench_close(&bench);
 }
 
-/* Of what is kept loaded, that which was used longest ago makes room, also for code. */
+/* Loaded problems and code are evicted in order of last use. */
 TEST(test_kept_makes_room)
 {
 	struct bench bench;
 	uint32_t problem;
 
-	bench_open(&bench, "libraries_max 4\n"); /* helpers, reference, two candidates */
+	bench_open(&bench, "libraries_max 4\n"); /* helper kernels, reference and two candidates */
 	problem = toy_problem(bench.device, &small, "reference");
 	for (int i = 0; i < 6; i++) {
 		device_handle handle = toy_load(bench.device, problem, &small, "candidate");
@@ -534,7 +539,7 @@ TEST(test_kept_makes_room)
 	bench_close(&bench);
 }
 
-/* Problems that are not used make room for others. */
+/* Unused problems are evicted to make room. */
 TEST(test_eviction)
 {
 	struct toy toy = {.rows = 512, .columns = 512, .ld_in = 512, .ld_out = 512};
@@ -562,8 +567,8 @@ TEST(test_eviction)
 	bench_close(&bench);
 }
 
-/* Each of two that are asked for together is killed from outside, once: between the kills there was
- * an answer. */
+/* Two candidates of one request are each killed once from outside, with an answer in between.
+ * Neither fails. */
 TEST(test_killed_again_after_an_answer)
 {
 	CLEANUP(memory_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A GPU that crashes, hangs, is lost or busy, or is not there, against the stand-in driver.
+ * A GPU that crashes, hangs, is lost, busy or absent, on the stand-in driver.
  */
 #include "unit/unit.h"
 #include "unit/device_bench.h"
@@ -12,7 +12,7 @@
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
 
 /* ---- crashes among others ---- */
-/* It dies while it is sampled; the others of the same request get their samples all the same. */
+/* One candidate crashes while it is sampled; the others of the request still get their samples. */
 static void crash_in_company(const char *behaviour, enum outcome outcome)
 {
 	char *script = string_format(
@@ -66,7 +66,8 @@ TEST(test_crash_in_company)
 	crash_in_company("hang", OUTCOME_TIMED_OUT);
 }
 
-/* By somebody else, while it is sampled: that is not its fault, unless it happens each time. */
+/* A worker killed by another process during sampling is not the candidate's fault, unless it
+ * happens each time. */
 TEST(test_killed_from_outside)
 {
 	CLEANUP(memory_free)
@@ -79,7 +80,7 @@ TEST(test_killed_from_outside)
 	assert_int_equal(unlink(mark), 0);
 }
 
-/* Far more is queued than the pipe holds, and the worker hangs in the middle of it. */
+/* More requests are queued than the pipe holds, and the worker hangs before it has read them. */
 TEST(test_long_queue)
 {
 	enum {
@@ -108,7 +109,7 @@ TEST(test_long_queue)
 	bench_close(&bench);
 }
 
-/* Killed while it starts, as by who is short of memory: it is started again. */
+/* A worker killed during its start, e.g. for lack of memory, is started again. */
 TEST(test_killed_at_start)
 {
 	static const char *const when[] = {"killed_once", "killed_later"};
@@ -157,7 +158,7 @@ static size_t launches_of(const struct bench *bench, const char *name)
 	return count;
 }
 
-/* It is run once, fails the problem and not its candidates, and others go on. */
+/* A failing reference runs once and fails its problem; other problems continue. */
 static void reference_fails(const char *behaviour, enum outcome outcome)
 {
 	struct bench bench;
@@ -180,7 +181,7 @@ static void reference_fails(const char *behaviour, enum outcome outcome)
 	}
 	good = toy_load(bench.device, other, &small, "candidate");
 	assert_ok(device_verify(bench.device, good, &err));
-	/* what needs no worker any more is answered first */
+	/* replies that need no worker come first */
 	for (size_t i = 0; i < 2 * 5; i++) {
 		struct device_reply reply = next_reply(bench.device);
 		const bool fails =
@@ -195,7 +196,7 @@ static void reference_fails(const char *behaviour, enum outcome outcome)
 	free(script);
 }
 
-/* What hangs for one problem is not waited for as long for the next. */
+/* After one problem has hung, the next is waited for only briefly. */
 TEST(test_a_hanging_reference_is_waited_for_once)
 {
 	static const char *const told[] = {
@@ -238,7 +239,7 @@ static void touch(const struct bench *bench, const char *name)
 	free(path);
 }
 
-/* The GPU is gone: one reply says so, and nothing waits for ever. */
+/* A lost GPU gives one reply, and nothing waits forever. */
 TEST(test_lost)
 {
 	struct bench bench;
@@ -257,14 +258,14 @@ TEST(test_lost)
 	problem = toy_problem(bench.device, &small, "reference");
 	handles[0] = toy_load(bench.device, problem, &small, "bad");
 	handles[1] = toy_load(bench.device, problem, &small, "good");
-	/* it comes back: the second try decides, and the next candidate is served */
+	/* the GPU comes back: the second try decides, and the next candidate is served */
 	assert_ok(device_verify(bench.device, handles[0], &err));
 	assert_ok(device_verify(bench.device, handles[1], &err));
 	expect(bench.device, REPLY_OF_LOADED, handles[0], OUTCOME_OK, NULL);
 	expect(bench.device, REPLY_OF_LOADED, handles[1], OUTCOME_OK, NULL);
 	expect(bench.device, REPLY_OF_VERIFIED, handles[0], OUTCOME_DEVICE_LOST, NULL);
 	expect(bench.device, REPLY_OF_VERIFIED, handles[1], OUTCOME_OK, NULL);
-	/* it does not come back */
+	/* the GPU does not come back */
 	touch(&bench, "lost");
 	handles[0] = toy_load(bench.device, problem, &small, "bad");
 	assert_ok(device_verify(bench.device, handles[0], &err));
@@ -360,7 +361,7 @@ TEST(test_uuid_and_lock)
 	assert_ok(device_open("cuda:0", &options, &second, &err));
 	device_close(second);
 	device_close(bench.device);
-	/* freed with its holder */
+	/* closing the holder frees the device */
 	assert_ok(device_open("cuda:1", &options, &bench.device, &err));
 	bench_close(&bench);
 }
@@ -394,7 +395,7 @@ static void say(struct worker *worker, const struct measure_request *request)
 	text_release(&line);
 }
 
-/* Waits for the next line that is no progress; expected: a part of it. */
+/* Waits for the next line that is not progress, and expects it to contain `expected`. */
 static void await(struct worker *worker, const char *expected)
 {
 	struct text line = {0};
@@ -408,7 +409,7 @@ static void await(struct worker *worker, const char *expected)
 	text_release(&line);
 }
 
-/* Closes the worker's input, and says how it ended by itself. */
+/* Closes the worker's input and expects how the worker ended. */
 static void expect_end(struct worker *worker, const char *expected)
 {
 	struct text how = {0};
@@ -422,7 +423,7 @@ static void expect_end(struct worker *worker, const char *expected)
 	text_release(&how);
 }
 
-/* It frees what it took and ends when its input closes (sanitizers look on). */
+/* When its input closes, the worker frees all memory and ends (sanitizers check this). */
 TEST(test_worker_ends)
 {
 	struct toy toy = small;
@@ -463,7 +464,7 @@ TEST(test_worker_ends)
 	assert_ok(worker_start(&worker, NULL, "worker-measure", false, &err));
 	say(&worker, &(struct measure_request){.id = 1, .device = device});
 	await(&worker, "{\"id\":1,\"gpus\":[{");
-	/* the second time all is there already */
+	/* the second time everything is already loaded */
 	for (int turn = 0; turn < 2; turn++) {
 		say(&worker, &run);
 		for (int i = 0; i < 3; i++)
@@ -475,7 +476,7 @@ TEST(test_worker_ends)
 	bench_close(&bench);
 }
 
-/* A request that cannot be read is answered, and the worker ends. */
+/* An unreadable request is answered, and the worker ends. */
 TEST(test_worker_refuses_nonsense)
 {
 	struct worker worker;

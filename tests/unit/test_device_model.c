@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The device that is a spec sheet.
+ * The device that is a spec sheet and predicts times.
  */
 #include <math.h>
 #include <string.h>
@@ -122,7 +122,7 @@ TEST(test_candidate)
 	device_close(device);
 }
 
-/* What cannot run is said to, at each question. */
+/* Every request for a candidate that cannot run is answered with the reason. */
 TEST(test_misfit)
 {
 	struct device *device = open_model("model:h200-sxm");

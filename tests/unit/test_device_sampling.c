@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times that a GPU's worker takes, against the stand-in driver: buffers in turn, noise, stopping
+ * Times measured by a GPU worker on the stand-in driver: alternating buffers, noise, stopping
  * early, throttling, several candidates together.
  */
 #include "base/clock.h"
@@ -9,8 +9,8 @@
 
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
 
-/* What runs on the same buffers twice in a row, or on buffers that were not filled, is too fast:
- * single runs, and those of a graph. */
+/* Running twice in a row on the same buffers, or on unfilled ones, makes a kernel too fast. The
+ * test covers single runs and graphs. */
 TEST(test_rotation)
 {
 	const struct {
@@ -41,8 +41,8 @@ TEST(test_rotation)
 	}
 }
 
-/* A problem whose sets exceed the cache is timed cold; on one set it is warm, and so is a small one
- * on all of them: the result says so. */
+/* A problem whose buffer sets exceed the cache is timed cold. With a single set, or for a small
+ * problem, timing is warm, and the result says so. */
 TEST(test_cold_and_warm)
 {
 	static const struct toy large = {.rows = 700, .columns = 700, .ld_in = 700, .ld_out = 700};
@@ -109,7 +109,7 @@ TEST(test_noise)
 	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
 	reply = expect_reply(
 		bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_TOO_NOISY, "20 rounds");
-	assert_int_equal(reply.result.sample_count, 20); /* kept all the same */
+	assert_int_equal(reply.result.sample_count, 20); /* the samples are stored anyway */
 	device_reply_release(&reply);
 	bench_close(&bench);
 }
@@ -152,7 +152,7 @@ static struct device_reply sample_one(struct bench *bench, const char *script, u
 	return expect_reply(bench->device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
 }
 
-/* Throttled samples are taken again; where that does not help they are kept and marked. */
+/* Throttled samples are repeated. If they stay throttled they are stored and marked. */
 TEST(test_throttle)
 {
 	struct bench bench;
@@ -164,7 +164,7 @@ TEST(test_throttle)
 	assert_int_equal(reply.result.sample_count, 6);
 	device_reply_release(&reply);
 	bench_close(&bench);
-	/* also the first two timings of a long kernel */
+	/* the first two timings of a long kernel are checked as well */
 	reply = sample_one(&bench, "throttle -1\nkernel candidate us=2000 ok\n", 2);
 	assert_true(reply.result.flags & FLAG_MASK(THROTTLED));
 	assert_int_equal(reply.result.sample_count, 2);
@@ -174,10 +174,10 @@ TEST(test_throttle)
 	reply = sample_one(&bench, "throttle -1\nkernel candidate us=400 ok\n", 6);
 	assert_true(reply.result.flags & FLAG_MASK(THROTTLED));
 	assert_int_equal(reply.result.sample_count, 6);
-	assert_true(clock_seconds() - start > 0.05 + 0.1 + 0.2); /* three pauses */
+	assert_true(clock_seconds() - start > 0.05 + 0.1 + 0.2); /* sum of the three pauses */
 	device_reply_release(&reply);
 	bench_close(&bench);
-	/* a clock that is locked far down is no throttling */
+	/* a clock locked to a low frequency is not throttling */
 	reply = sample_one(&bench, "slow_clock -1\nkernel candidate us=400 ok\n", 6);
 	assert_int_equal(reply.result.flags & FLAG_MASK(THROTTLED), 0);
 	assert_int_equal(reply.result.sample_count, 6);
@@ -185,7 +185,7 @@ TEST(test_throttle)
 	bench_close(&bench);
 }
 
-/* Several candidates and the anchor in turn. */
+/* Several candidates and the anchor are sampled in turn. */
 TEST(test_interleaved)
 {
 	struct bench bench;

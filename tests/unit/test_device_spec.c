@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Device sheets: the built-in one, files, matching real GPUs, broken sheets.
+ * Device sheets: the built-in one, files, matching of real GPUs, broken sheets.
  */
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ TEST(test_h200)
 	assert_near(spec->clock_hz, 1.98e9, 1);
 	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_BF16], 4096, 0);
 	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_FP8_E4M3], 8192, 0);
-	/* derived: the sheet does not name them */
+	/* derived, because the sheet does not list them */
 	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_FP8_E5M2], 8192, 0);
 	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_I8], 8192, 0);
 	assert_near(spec->rate[PIPE_TENSOR_WGMMA][DTYPE_FP32], 0, 0);
@@ -82,7 +82,8 @@ TEST(test_sheets)
 		{"h100-sxm", 90, 132, 232448, 79, 2560},
 		{"l4", 89, 58, 101376, 22, 1024},
 		{"l40s", 89, 142, 101376, 44, 1024},
-		{"rtx-4090", 89, 128, 101376, 23, 512}, /* GeForce: half with fp32 sums */
+		{"rtx-4090", 89, 128, 101376, 23,
+			512}, /* GeForce runs fp32 accumulation at half rate */
 		{"rtx-5090", 120, 170, 101376, 31, 512},
 		{"toy", 86, 4, 101376, 4, 1024},
 	};
@@ -149,8 +150,9 @@ TEST(test_match)
 	assert_ok(device_spec_match(&facts, nowhere, &spec, &err));
 	assert_string_equal(spec->name, "h200-sxm");
 	assert_true(spec->from_sheet);
-	assert_int_equal(spec->l2_bytes, 61 << 20); /* the driver's word counts */
-	assert_int_equal(spec->regs_per_sm, 65536); /* what it does not tell is the sheet's */
+	assert_int_equal(spec->l2_bytes, 61 << 20); /* the driver's value takes precedence */
+	assert_int_equal(
+		spec->regs_per_sm, 65536); /* the sheet's value, because the driver gives none */
 	device_spec_free(spec);
 	strcpy(facts.name, "Toy GPU 2");
 	facts.compute_capability = 86;
@@ -160,7 +162,7 @@ TEST(test_match)
 	device_spec_free(spec);
 }
 
-/* A sheet of another card that cannot be read stops nobody; its message is kept. */
+/* An unreadable sheet of another card stops no tuning; its message is stored. */
 TEST(test_match_beside_a_broken_sheet)
 {
 	static const char sheet[] = "{\"format\": \"tiletune.device/1\", oops";
@@ -187,14 +189,14 @@ TEST(test_match_beside_a_broken_sheet)
 	free(path);
 }
 
-/* What the driver calls a card, and what is sold under a name that begins alike. */
+/* Names that drivers report, and products whose names begin alike. */
 TEST(test_match_names)
 {
 	static const struct {
 		const char *name;
 		int capability;
 		int64_t sms;
-		const char *sheet; /* NULL: none */
+		const char *sheet; /* NULL if no sheet matches */
 	} cards[] = {
 		{"NVIDIA A10", 86, 72, "a10"},
 		{"NVIDIA A10G", 86, 80, NULL},
@@ -227,7 +229,7 @@ TEST(test_match_names)
 	}
 }
 
-/* A part of a card (MIG) has the sheet's architecture, but not its figures. */
+/* A part of a GPU (MIG) has the sheet's architecture, but not its figures. */
 TEST(test_match_needs_all)
 {
 	struct device_facts facts = h200_facts();
@@ -287,10 +289,11 @@ TEST(test_no_sheet)
 	assert_true(spec->dram_latency_us == defaults.typical.dram_latency_us);
 	assert_true(spec->l2_latency_us == defaults.typical.l2_latency_us);
 	assert_true(spec->sync_us == defaults.typical.sync_us);
-	/* 936 GB/s on paper */
+	/* 936 GB/s nominal */
 	assert_near(spec->dram_bytes_per_s, 936e9 * 0.88, 1e9);
 	device_spec_free(spec);
-	facts.compute_capability = 110; /* newer than what is known: the nearest older rates */
+	facts.compute_capability =
+		110; /* newer than every known architecture: the newest known rates apply */
 	assert_ok(device_spec_match(&facts, configs, &spec, &err));
 	assert_string_equal(spec->arch, "sm_110");
 	assert_true(spec->rate[PIPE_TENSOR_MMA][DTYPE_BF16] > 1024);

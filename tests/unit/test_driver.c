@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The driver's and NVML's calls, found at run time, against the stand-in. Each case runs in a
- * process of its own: a library is loaded, and its script read, once per process.
+ * Functions of the driver and of NVML, found at run time in the stand-in. Each case runs in its own
+ * process, because a process loads a library and reads its script only once.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static void case_nvml(void)
 	char version[32];
 
 	nvml_driver_version(nvml, version, sizeof(version));
-	nvml_select(nvml, "GPU-x"); /* without a library, too */
+	nvml_select(nvml, "GPU-x"); /* must work without the library, too */
 	reading = nvml_read(nvml);
 	printf("%d|%s|%d|%.0f|%.0f|%.0f|%.0f|%.0f|%llx|%s|%.0f\n", nvml != NULL, version,
 		reading.valid, reading.clock_sm_hz / 1e6, reading.clock_sm_max_hz / 1e6,
@@ -112,7 +112,7 @@ static void unlink_library(const char *name)
 	free(path);
 }
 
-/* What the case printed; the caller frees. */
+/* Returns what the case printed; the caller frees it. */
 static char *run_case(const char *name, const char *script)
 {
 	char *script_path = string_format("%s/script", folder);
@@ -168,7 +168,8 @@ static int teardown(void **state)
 TEST(test_open)
 {
 	expect("open", "", "status 0: \nversion 13000 from /.../libcuda.so.1\n");
-	/* a newer driver is asked for what we were built for, an older one for what it has */
+	/* from a newer driver the build's versions are requested, from an older one the versions
+	 * it has */
 	expect("open", "driver_version 14010", "status 0: \nversion 14010");
 	expect("open", "driver_version 12040", "status 0: \nversion 12040");
 }
@@ -188,7 +189,8 @@ TEST(test_no_driver)
 {
 	void *real;
 
-	/* Where this machine has a driver, hiding ours shows that one: then there is no case. */
+	/* Skip the case if this machine has a driver, which would be found in place of the
+	 * hidden stand-in. */
 	real = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 	if (real) {
 		dlclose(real);
@@ -215,7 +217,7 @@ TEST(test_find)
 TEST(test_nvml)
 {
 	expect("nvml", "", "1|999.42.01|1|1980|1980|3201|312|700|4|disabled|1000\n");
-	expect("nvml", "energy_step_mj 0", "|4|disabled|0\n"); /* cards that do not tell */
+	expect("nvml", "energy_step_mj 0", "|4|disabled|0\n"); /* cards that do not report energy */
 	expect("nvml", "throttle 1\nslow_clock 1", "|345|1980|3201|312|700|44|");
 	unlink_library("libnvidia-ml.so.1");
 	if (!dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL))
@@ -236,10 +238,11 @@ TEST(test_faults)
 	assert_int_equal(cuda_fault_of(CUDA_ERROR_MISALIGNED_ADDRESS), CUDA_FAULT_KERNEL);
 	assert_int_equal(cuda_fault_of(CUDA_ERROR_LAUNCH_TIMEOUT), CUDA_FAULT_TIMEOUT);
 	assert_int_equal(cuda_fault_of(CUDA_ERROR_ECC_UNCORRECTABLE), CUDA_FAULT_DEVICE);
-	/* contained, tensor memory leak, MPS client ended, external device: the context is lost */
+	/* contained error, tensor memory leak, MPS client ended, external device: the context is
+	 * lost */
 	for (size_t i = 0; i < ARRAY_COUNT(lost); i++)
 		assert_int_equal(cuda_fault_of((CUresult)lost[i]), CUDA_FAULT_KERNEL);
-	/* without a driver to ask for words */
+	/* works without a driver that could describe the error */
 	assert_fails(cuda_check(&none, CUDA_ERROR_ILLEGAL_ADDRESS, "launching k", &err),
 		STATUS_FAILED, "launching k: CUDA error (700)");
 	assert_ok(cuda_check(&none, CUDA_SUCCESS, "launching k", &err));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The energy of a run: from the card's counter, from a coarse counter, and from power alone.
+ * The energy of a run from the card's counter, from a coarse counter, and from power only.
  */
 #include "unit/unit.h"
 #include "unit/device_bench.h"
 
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
 
-/* What a kernel takes beside time, asked for by itself. */
+/* The energy of a kernel, requested by itself. */
 static struct measured energy_of(const char *script)
 {
 	struct bench bench;
@@ -38,19 +38,19 @@ TEST(test_energy)
 		energy_of("kernel kernel us=500 watts=450 ok\nenergy_step_mj 5000\n");
 	struct measured sampled =
 		energy_of("kernel kernel us=500 watts=450 ok\nenergy_step_mj 0\n");
-	/* more sets of inputs than a piece of the measurement has runs, and graphs of several */
+	/* more input sets than one piece of the measurement has runs, and several graphs */
 	struct measured many_graphs = energy_of("kernel kernel us=100 watts=450 ok\n");
 
-	/* 450 W for 501 us, with the gap before it */
+	/* 450 W for 501 us, including the gap before the kernel */
 	assert_true(fabs(counted.power_w - 450) < 450 * 0.01);
 	assert_true(fabs(counted.energy_j - 450 * 501e-6) < 0.2 * 0.02);
 	assert_true(
 		counted.energy_resolution_ratio > 0.01 && counted.energy_resolution_ratio < 0.06);
 	assert_true(fabs(many_graphs.power_w - 450) < 450 * 0.02);
-	/* steps of 11 ms are seen late, but no later than it says */
+	/* a counter that updates every 11 ms is late, but within the reported resolution */
 	assert_true(fabs(coarse.power_w - 450) < 450 * coarse.energy_resolution_ratio);
 	assert_true(coarse.energy_resolution_ratio < 0.06);
-	/* without a counter the power that the card tells: 312 W whatever runs */
+	/* without a counter the card's reported power counts: 312 W for any kernel */
 	assert_true(fabs(sampled.power_w - 312) < 0.01);
 	assert_true(fabs(sampled.energy_j - 312 * 501e-6) < 0.001);
 }

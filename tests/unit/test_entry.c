@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels as their authors wrote them: options, macros, entries.
+ * Kernels as their authors wrote them: options, macros, entry points.
  */
 #include "unit/unit.h"
 #include "candidate/candidate.h"
@@ -15,7 +15,7 @@ static bool has_option(const struct build_unit *unit, const char *option)
 	return found;
 }
 
-/* Options, macros and entries as the author's kernel has them. */
+/* Options, macros and entry points are those of the author's kernel. */
 TEST(test_own_words)
 {
 	struct changed changed;
@@ -45,7 +45,7 @@ TEST(test_own_words)
 	assert_true(has_option(&build.units[0], "-DNDEBUG"));
 	build_release(&build);
 	changed_close(&changed);
-	/* what an entry reads is a template's argument, and no macro */
+	/* parameters in the entry become template arguments, not macros */
 	changed_open(&changed, "\"entry\": \"widget_main\"",
 		"\"entry\": \"ns::{MODE}<{BM}, {ALIGNED}, {2*STAGES}>\"");
 	assert_ok(candidate_build(changed.bound, changed.values, &build, &err));
@@ -60,7 +60,8 @@ TEST(test_own_words)
 	changed_close(&changed);
 }
 
-/* Over a limit of the GPU: removed and counted, unless the family speaks of it itself. */
+/* A configuration above a limit of the GPU is removed and counted, unless the family has its own
+ * constraint for it. */
 TEST(test_limits)
 {
 	struct changed changed;
@@ -68,7 +69,7 @@ TEST(test_limits)
 	choice choices[SPACE_PARAMETERS_MAX];
 	bool legal, found;
 
-	/* 64 rows make 128 threads */
+	/* 64 rows need 128 threads */
 	changed_open(
 		&changed, "\"block\": [\"THREADS\", 1, 1]", "\"block\": [\"16*THREADS\", 1, 1]");
 	assert_ok(configuration_default(changed.bound, choices, &found, &err));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The evaluator over a device model and a compiler that refuses some candidates on command. This
- * program is its own worker.
+ * The evaluator on a device model, with a compiler that refuses candidates on command. This program
+ * is its own worker.
  */
 #include "unit/unit.h"
 
@@ -47,7 +47,7 @@ static void put_template(const char *folder, const char *name, const char *more)
 	free(to);
 }
 
-/* commands: what the compiler does with the kernels' source. */
+/* commands: instructions for the stand-in compiler in the kernels' source */
 static void fixture_open(struct fixture *fixture, const char *commands)
 {
 	const struct candidates_options all = {.score = true};
@@ -99,7 +99,7 @@ static struct trial *add(
 	return trial;
 }
 
-/* Each trial goes as far as it was told to, and further when it is told so. */
+/* Each trial stops at its goal, and continues when the goal is raised. */
 TEST(trials_stop_at_their_goals)
 {
 	static const enum trial_stage goals[] = {
@@ -122,7 +122,7 @@ TEST(trials_stop_at_their_goals)
 	fixture_close(&fixture);
 }
 
-/* Those that do not compile end as what became of them; the others are timed side by side. */
+/* Candidates that do not compile end with that outcome; the others are timed together. */
 TEST(a_candidate_that_fails_costs_itself)
 {
 	const struct sampling sampling = {.rounds = 1};
@@ -161,7 +161,8 @@ TEST(a_candidate_that_fails_costs_itself)
 	fixture_close(&fixture);
 }
 
-/* As a search does it: one on the device at a time, results taken as they come, each once. */
+/* Like a search: one candidate on the device at a time; each result is taken once, as it
+ * arrives. */
 TEST(results_are_taken_once)
 {
 	enum {
@@ -194,7 +195,7 @@ TEST(results_are_taken_once)
 	fixture_close(&fixture);
 }
 
-/* A kernel loaded once more, and one of another origin, beside the trial that was compiled. */
+/* A second load of a kernel, and a kernel from another source, next to the compiled trial. */
 TEST(loads_of_other_origin_are_sampled_too)
 {
 	const struct sampling sampling = {.rounds = 1};
@@ -230,7 +231,7 @@ TEST(an_interrupt_ends_the_wait)
 	fixture_close(&fixture);
 }
 
-/* The model device answers each request with one sample: the first is the warm-up. */
+/* The model device answers each request with one sample; the first is the warm-up. */
 TEST(warm_up_rounds_are_left_out)
 {
 	const struct timing_limits limits = {

@@ -1,5 +1,5 @@
-/* Characters that a format reads in another way. What each format says of launches, defines and
- * arguments: tests/checks/export.py. */
+/* Characters that have a meaning in an export format. tests/checks/export.py tests how launches,
+ * defines and arguments are written. */
 #include "unit/unit.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "export/export.h"
 
-/* A file with two entries; the second one has two launches and text that needs care everywhere. */
+/* A file with two entries. The second has two launches and text that needs quoting everywhere. */
 static const char tuned_text[] =
 	"{\"format\":\"tiletune.tuned/1\",\"device\":{\"name\":\"Test \\\"GPU\\\"\",\"compute"
 	"_capability\":90,\"sm_count\":2},\"runs\":[{\"id\":\"r1\",\"date\":\"2026-01-31T12:0"
@@ -83,7 +83,7 @@ static void assert_holds(const struct text *text, const char *expected)
 		fail_msg("expected \"%s\" in:\n%s", expected, text_string(text));
 }
 
-/* What make or the shell of a recipe would read in another way is refused, never altered. */
+/* Text that make or a recipe's shell would misread is refused, never altered. */
 TEST(make_refuses_what_it_cannot_hold)
 {
 	struct fixture fixture;
@@ -108,12 +108,13 @@ TEST(make_refuses_what_it_cannot_hold)
 	text_clear(&text);
 	launch->entry[1] = '\0';
 	text = written(&fixture.source, "make");
-	assert_holds(&text, "_1_DEFINES :=\n"); /* no blank that would count */
+	assert_holds(&text, "_1_DEFINES :=\n"); /* no trailing blank, because it would become part
+						   of the value */
 	text_release(&text);
 	tuned_release(&fixture.tuned);
 }
 
-/* An item of a list that CMake would take for two, or two for one. */
+/* List items that CMake would split or join. */
 TEST(cmake_refuses_what_its_lists_cannot_hold)
 {
 	static const char *const options[] = {"-DX=a;b", "-DX=[", "-DX=]", "-DX=\\"};
@@ -173,7 +174,8 @@ TEST(cmake_holds_the_entries_as_json)
 	entry = json_item(&root, 1);
 	assert_true(json_find(&entry, "launches", &launches));
 	assert_int_equal(json_count(&launches), 2);
-	entry = json_item(&launches, 1); /* its "]==]" ended nothing */
+	entry = json_item(
+		&launches, 1); /* the "]==]" in the text did not end the bracket argument */
 	assert_true(string_starts_with(string_of(&entry, "source"), "y]==].cu"));
 	json_free(tree);
 	text_release(&text);

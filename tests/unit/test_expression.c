@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The expression language: every case of tests/data/space/ and of tests/tools/expression_cases.py,
- * evaluated as it stands, with all names put in, and with every other name put in; then limits and
- * the functions of expression.h.
+ * The expression language: every case of tests/data/space/ and of tests/tools/expression_cases.py
+ * is evaluated with no name, with all names, and with every other name replaced by constants.
+ * Limits and the functions of expression.h follow.
  */
 #include <math.h>
 #include <time.h>
@@ -23,7 +23,7 @@ static void expect_result(const char *file, int line, const struct expression_ca
 	text_release(&found);
 }
 
-/* Takes what content holds. */
+/* Runs the cases in content, of which there must be at least `least`. */
 static void run_cases(const char *name, struct text content, int least)
 {
 	int line_number = 0, count = 0;
@@ -55,7 +55,7 @@ static void run_file(const char *name, int least)
 	run_cases(name, content, least);
 }
 
-/* What Python makes of its own cases. */
+/* Runs cases that Python generates and answers. */
 static void run_generated(const char *kind, int least)
 {
 	struct text content = {0};
@@ -125,7 +125,7 @@ TEST(test_indices)
 	expect_indices(&table, "d*b + d", "1 3 ");
 	expect_indices(&table, "[c for b in [a, d]]", "0 2 3 ");
 	expect_indices(&table, "[a for a in range(3)]", "");
-	/* what cannot be reached is not read */
+	/* branches that cannot be reached are not read */
 	expect_indices(&table, "a if 1 < 2 else b", "0 ");
 	expect_indices(&table, "False and a or c", "2 ");
 }
@@ -185,7 +185,7 @@ TEST(test_conversions)
 	a = value_int(3);
 	assert_int_equal(expression_string(expression, &a, &string, &err), STATUS_BAD_INPUT);
 	assert_string_equal(err.message, "here: column 1: expected a string, found 3");
-	/* lists come from expressions only */
+	/* lists occur only as results of expressions */
 	struct value_list list = {0};
 	a = (struct value){.type = VALUE_LIST, .list = &list};
 	assert_int_equal(expression_test(expression, &a, &truth, &err), STATUS_BAD_INPUT);
@@ -206,7 +206,7 @@ TEST(test_specialise)
 	known[0] = value_string("bf16");
 	special = expression_specialise(expression, known);
 	assert_false(expression_constant(special, &value));
-	/* what fails is kept to fail when it is reached */
+	/* an error in a constant part is delayed until the part is evaluated */
 	struct error err = {0};
 	bool truth;
 	known[1] = value_int(8);
@@ -218,7 +218,7 @@ TEST(test_specialise)
 	expression_free(expression);
 }
 
-/* text, `count` times what repeats, rest */
+/* text, then `repeats` count times, then rest */
 static char *repeated(const char *text, const char *repeats, int count, const char *rest)
 {
 	struct text whole = {0};
@@ -229,7 +229,7 @@ static char *repeated(const char *text, const char *repeats, int count, const ch
 	return text_detach(&whole);
 }
 
-/* message: NULL: the text compiles */
+/* message is NULL if the text must compile */
 static void expect_limit(char *text, const char *message)
 {
 	const struct name_table table = {0};
@@ -263,7 +263,7 @@ TEST(test_limits)
 	expect_limit(repeated("1", "+1", 999, ""), NULL);
 	expect_limit(repeated("1", "+1", 1000, ""),
 		"here: column 2000: expected at most 1000 operators in a row, found more");
-	/* these are one node each, however long */
+	/* chains are one node each, however long */
 	expect_limit(repeated("1", " and 1", 10000, ""), NULL);
 	expect_limit(repeated("1", "<1", 10000, ""), NULL);
 	expect_limit(repeated("[1", ",1", 30000, "]"), NULL);
@@ -282,7 +282,7 @@ TEST(test_bounded_time)
 		"for d in [[e, e, e, e] for e in [[f, f, f, f] for f in [[1, 2, 3, 4]]]]]]]]",
 	};
 	const struct name_table table = {0};
-	clock_t start = clock(); /* of the processor: others may be using it, too */
+	clock_t start = clock(); /* processor time, because other processes may use the machine */
 	for (size_t i = 0; i < ARRAY_COUNT(slow); i++) {
 		struct expression *expression;
 		struct error err = {0};
@@ -290,7 +290,7 @@ TEST(test_bounded_time)
 		struct value value;
 		if (expression_compile(slow[i], "here", &table, &expression, &err) != STATUS_OK)
 			continue;
-		/* it ends, well or not, and can be evaluated again */
+		/* evaluation ends, with or without an error, and can be repeated */
 		for (int turn = 0; turn < 2; turn++)
 			if (!expression_evaluate(expression, NULL, &lists, &value, &err))
 				assert_int_equal(value.type, VALUE_LIST);
@@ -327,8 +327,8 @@ static struct value_range find_in_box(int index, void *context)
 	return ((const struct box *)context)->names[index];
 }
 
-/* Every value for every point of the box lies within the bounds. Returns whether they say more than
- * that nothing is known. */
+/* Checks that the value at every point of the box is within the bounds. Returns whether the
+ * bounds carry any information. */
 static bool expect_within_bounds(
 	const struct expression *expression, const int low[3], const int high[3])
 {

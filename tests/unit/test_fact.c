@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What operations and families say beside launches: facts, examples.
+ * Members of operations and families beyond launches: facts and examples.
  */
 #include <math.h>
 
@@ -37,7 +37,7 @@ TEST(test_facts)
 	assert_string_equal(facts[1].name, "resident bytes");
 	assert_string_equal(facts[1].unit, "bytes");
 	assert_int_equal(facts[1].value.integer, 3000);
-	/* a fact reads the one before it by name, and the sheet's rates */
+	/* a fact reads the previous fact by name, and rates of the sheet */
 	assert_int_equal(facts[2].value.integer, 2 * 128 * 64);
 	assert_near(facts[3].value.real, 2 * 128 * 64 / device->dram_bytes_per_s * 1e6);
 	rates = facts[4].value.list;

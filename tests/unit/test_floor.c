@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The least time of a problem: what recorded kernels took is above it, what no kernel can do is
- * not.
+ * The lower bound of a problem's time: recorded kernels are above it, impossible times below.
  */
 #include "unit/unit.h"
 
@@ -13,7 +12,8 @@
 static const char *const templates[] = {"templates", NULL};
 static const char *const configs[] = {"configs", NULL};
 
-/* Every winner of the file is at or above its floor; returns how many there were. */
+/* Checks that every winner of the file is at or above its lower bound; returns the number of
+ * winners. */
 static size_t check_file(
 	const char *path, const struct catalogue *catalogue, const struct device_spec *device)
 {
@@ -84,10 +84,11 @@ TEST(test_what_no_kernel_can_do)
 		enum outcome outcome;
 		const char *detail;
 	} cases[] = {
-		/* 137 GFLOP at some 1120 TFLOP/s, 101 MB */
+		/* 137 GFLOP at about 1120 TFLOP/s, 101 MB */
 		{"M=N=K=4096,dtype=bf16", 100, 0, OUTCOME_TOO_FAST, "137.4 GFLOP at"},
 		{"M=N=K=4096,dtype=bf16", 140, 0, OUTCOME_OK, NULL},
-		/* the product of fp32 matrices on CUDA cores takes 2 ms; splits into tf32 do not */
+		/* a product of fp32 matrices takes 2 ms on CUDA cores, less if split into tf32
+		 * products */
 		{"M=N=K=4096,dtype=fp32", 200, 0, OUTCOME_TOO_FAST, "GFLOP at"},
 		{"M=N=K=4096,dtype=fp32", 420, 0, OUTCOME_OK, NULL},
 		/* 2.1 GB at 4.9 TB/s */

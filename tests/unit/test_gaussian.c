@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the guided search believes: the Gaussian process, and how alike candidates are.
+ * The Gaussian process of the guided search, and the similarity of candidates.
  */
 #include <math.h>
 
@@ -12,7 +12,7 @@ enum {
 	COUNT = LEVELS * LEVELS * LEVELS
 };
 
-/* Three parameters of as many values, nothing predicted. */
+/* Three parameters with equal numbers of values, without predictions. */
 struct cube {
 	choice configurations[COUNT][3];
 	double predicted_us[COUNT], values[COUNT];
@@ -56,7 +56,7 @@ TEST(test_learns)
 		const choice *x = cube.configurations[i];
 
 		gaussian_add(&gaussian, i);
-		/* the third parameter counts for nothing; a third is not known */
+		/* the third parameter has no effect, and a third of the values is unknown */
 		cube.values[i] =
 			i % 3 == 0 ? (double)NAN : sin(1.5 * x[0] + 0.7) * sin(1.5 * x[1] + 0.7);
 	}
@@ -66,10 +66,10 @@ TEST(test_learns)
 		gaussian_learn(&gaussian, cube.values, &random);
 	assert_int_equal(gaussian.row_count, COUNT);
 	assert_int_equal(gaussian.watched_count, 0);
-	/* a step along the first leads further than one along the third */
+	/* a step in the first parameter changes more than one in the third */
 	assert_true(own - gaussian_covariance(&gaussian, 0, LEVELS * LEVELS) >
 		    2 * (own - gaussian_covariance(&gaussian, 0, 1)));
-	/* and what was not known is expected */
+	/* the unknown values are predicted */
 	for (size_t i = 0; i < COUNT; i += 3) {
 		const choice *x = cube.configurations[i];
 		double mean;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Intervals of what was observed: by hand, and of simulated kernels on a GPU whose clock drifts,
- * with a known truth.
+ * Confidence intervals, by hand and for simulated kernels with known times on a GPU whose clock
+ * drifts.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,11 +25,11 @@ static double normal(struct random_state *random)
 	       cos(6.283185307179586 * random_unit(random));
 }
 
-/* What a GPU's clock does to all kernels, and what it does to one of them. */
+/* The drift of a GPU's clock, which affects all kernels, and of a single kernel. */
 struct drift {
 	struct random_state *random;
 	double phase, period, amplitude; /* sine */
-	double wander, step;             /* AR(1), steps */
+	double wander, step;             /* random walk: AR(1) coefficient and step size */
 };
 
 static struct drift drift_new(struct random_state *random)
@@ -49,8 +49,8 @@ static double drift_next(struct drift *drift)
 	return 1 + drift->amplitude * sin(drift->phase) + drift->wander + drift->step;
 }
 
-/* Ratios of two kernels in each round; what one of them has of its own depends on the round before
- * by `own`. */
+/* Ratios of two kernels in each round. `own` is the autocorrelation of one kernel's own
+ * deviation. */
 static void simulate(
 	struct random_state *random, double truth, double own, size_t rounds, double *ratios)
 {
@@ -102,7 +102,7 @@ TEST(intervals_hold_the_truth)
 }
 
 /* ---- what is told of two kernels ---- */
-/* Whether two kernels are tied, of which one takes `truth` times as long as the other. */
+/* Whether two kernels count as tied if one takes `truth` times as long as the other. */
 static bool are_tied(struct random_state *random, double truth, size_t count)
 {
 	double times_us[2][ROUNDS_MOST];
@@ -134,7 +134,7 @@ static bool are_tied(struct random_state *random, double truth, size_t count)
 	return items[0].is_tied && items[1].is_tied;
 }
 
-/* At the first look and at the last, of a quick search. */
+/* At the first and last look of a quick search. */
 TEST(one_kernel_twice_is_tied_and_a_slower_copy_is_found)
 {
 	static const size_t looks[] = {8, 20};
@@ -156,8 +156,8 @@ TEST(one_kernel_twice_is_tied_and_a_slower_copy_is_found)
 	}
 }
 
-/* As a check does it: sampling ends at the first of five looks at which the interval of 99% is
- * narrow enough. Because it ended there it holds the truth less often, but in 95 of 100 cases. */
+/* Like a check: sampling ends at the first of five looks at which the 99% interval is narrow
+ * enough. This optional stopping lowers the coverage, but not below 95%. */
 TEST(five_looks_err_as_one_of_95_percent)
 {
 	static const size_t looks[] = {12, 18, 27, 40, 60};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The journal: what is written can be read, whatever a kill, a full disk or a stray byte did to it.
+ * The journal: intact lines stay readable after a kill, a full disk or a damaged byte.
  */
 #include "unit/unit.h"
 
@@ -59,7 +59,7 @@ TEST_WITH(test_what_is_resumed, setup, teardown)
 	write_run(scratch->path, "fresh", NULL, false);
 	write_run(scratch->path, "four", "fresh", false);
 	{
-		/* another run in between is no obstacle */
+		/* another run in between does not matter */
 		struct journal *journal;
 
 		assert_ok(journal_open(scratch->path, &journal, &err));
@@ -68,7 +68,7 @@ TEST_WITH(test_what_is_resumed, setup, teardown)
 		journal_close(journal);
 	}
 	{
-		/* one that still runs is another process's business, until that is gone */
+		/* a running process owns its run until it ends */
 		struct journal *living, *other;
 
 		assert_ok(journal_open(scratch->path, &living, &err));
@@ -77,7 +77,7 @@ TEST_WITH(test_what_is_resumed, setup, teardown)
 		assert_ok(journal_write(living, "run", run_line("living", "third", NULL), &err));
 		assert_true(journal_run_lives(scratch->path, "living"));
 		assert_false(journal_run_lives(scratch->path, "four"));
-		/* and its lines are still written one by one */
+		/* its lines are still written one by one */
 		assert_ok(journal_write(other, "run", run_line("beside", "third", NULL), &err));
 		assert_ok(journal_write(living, "finish", finish_line(), &err));
 		assert_true(journal_run_lives(scratch->path, "living"));
@@ -93,12 +93,12 @@ TEST_WITH(test_what_is_resumed, setup, teardown)
 	assert_string_equal(run->run.id, "four");
 	run = journal_previous(&record, run);
 	assert_string_equal(run->run.id, "fresh");
-	assert_null(journal_previous(&record, run)); /* --fresh began again */
+	assert_null(journal_previous(&record, run)); /* --fresh started a new search */
 	assert_string_equal(journal_previous(&record, &record.runs[1])->run.id, "one");
 	journal_record_release(&record);
 }
 
-/* A kill at any byte: the lines before stand, and the next run is read too. */
+/* After a kill at any byte, the earlier lines are intact and the next run is readable. */
 TEST_WITH(test_cut_at_every_byte, setup, teardown)
 {
 	struct scratch *scratch = *state;
@@ -206,7 +206,7 @@ TEST_WITH(test_unknown_events_and_empty_lines_are_skipped, setup, teardown)
 	journal_record_release(&record);
 }
 
-/* A later run does not give its lines to an earlier one's problems of the same number. */
+/* Lines of a later run are not assigned to problems of the same number in an earlier run. */
 TEST_WITH(test_problem_numbers_are_of_their_run, setup, teardown)
 {
 	struct scratch *scratch = *state;
@@ -228,7 +228,7 @@ TEST_WITH(test_problem_numbers_are_of_their_run, setup, teardown)
 	journal_record_release(&record);
 }
 
-/* An incomplete last line may be one that another process is writing right now. */
+/* An incomplete last line may be one that another process is writing. */
 TEST_WITH(test_opening_changes_nothing, setup, teardown)
 {
 	struct scratch *scratch = *state;
@@ -256,7 +256,7 @@ TEST_WITH(test_gzip, setup, teardown)
 	struct error err = {0};
 
 	write_run(scratch->path, "one", NULL, true);
-	append(scratch->path, "{\"event\":\"ru"); /* torn, then compressed */
+	append(scratch->path, "{\"event\":\"ru"); /* an incomplete line, then compressed */
 	assert_ok(file_read(scratch->path, &whole, &err));
 	write_gzip(scratch->path, whole.data, whole.length);
 	assert_ok(journal_read(scratch->path, &record, &err));
@@ -264,7 +264,7 @@ TEST_WITH(test_gzip, setup, teardown)
 	assert_int_equal(record.ignored_lines, 1);
 	assert_int_equal(record.runs[0].problem_count, 2);
 	journal_record_release(&record);
-	/* nobody appends plain lines to it */
+	/* no process appends plain lines to a compressed journal */
 	assert_fails(journal_open(scratch->path, &journal, &err), STATUS_BAD_INPUT,
 		"cannot append to a compressed journal");
 	text_release(&whole);
@@ -282,8 +282,8 @@ static void limit_file_size(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* Every size of disk: what was there before the line that did not fit is intact and readable, and
- * no later line that would still fit makes the run look finished. */
+/* With a disk of any size, the content before the line that did not fit is intact, and no later,
+ * shorter line makes the run look finished. */
 TEST_WITH(test_full_disk, setup, teardown)
 {
 	struct scratch *scratch = *state;
@@ -352,7 +352,7 @@ TEST_WITH(test_unwritable, setup, teardown)
 	char *below;
 
 	write_run(scratch->path, "one", NULL, true);
-	below = string_format("%s/x.jsonl", scratch->path); /* a file is no folder */
+	below = string_format("%s/x.jsonl", scratch->path); /* a path below a file */
 	assert_fails(journal_open(below, &journal, &err), STATUS_BAD_INPUT, scratch->path);
 	assert_null(journal);
 	free(below);

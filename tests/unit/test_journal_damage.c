@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Journals that several processes write to, and such that a byte of them is another one: no line is
- * taken for what it is not.
+ * Journals that several processes write, and journals with one changed byte: no line is misread.
  */
 #include "unit/unit.h"
 #include "journal_fixture.h"
 
-/* Two processes append to one journal: each line is of the run that wrote it. */
+/* Two processes append to one journal; each line belongs to the run that wrote it. */
 TEST_WITH(test_lines_are_of_the_run_that_they_name, setup, teardown)
 {
 	struct scratch *scratch = *state;
@@ -40,7 +39,7 @@ TEST_WITH(test_lines_are_of_the_run_that_they_name, setup, teardown)
 	journal_record_release(&record);
 }
 
-/* No evaluation says what was not written. */
+/* Every evaluation in the record equals a written one. */
 static void expect_written(const struct journal_record *record)
 {
 	for (size_t r = 0; r < record->run_count; r++)
@@ -55,7 +54,7 @@ static void expect_written(const struct journal_record *record)
 		}
 }
 
-/* Any byte of a journal that is another one costs its line at most, which is named. */
+/* Changing any byte of a journal loses at most its line, and the line is reported. */
 TEST_WITH(test_a_damaged_line_is_passed_over, setup, teardown)
 {
 	struct scratch *scratch = *state;
@@ -84,6 +83,6 @@ TEST_WITH(test_a_damaged_line_is_passed_over, setup, teardown)
 		number += kept == '\n';
 		whole.data[at] = kept;
 	}
-	assert_true(bad > whole.length - 40); /* newlines, and what joins two lines */
+	assert_true(bad > whole.length - 40); /* newlines, and bytes that join two lines */
 	text_release(&whole);
 }

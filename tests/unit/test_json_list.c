@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A text read element by element is the text read whole, or is refused with the same words.
+ * Reading a list element by element gives the same result or the same error as reading the whole
+ * text.
  */
 #include "unit/unit.h"
 
@@ -10,7 +11,7 @@
 #include "base/json_list.h"
 #include "base/memory.h"
 
-/* The text with its list put together again, printed; NULL: refused. */
+/* Reads the elements, puts the list together again and prints it; NULL if the text is refused. */
 static char *read_elements(const char *data, size_t size, struct error *err)
 {
 	CLEANUP(json_list_release) struct json_list list = {0};
@@ -46,7 +47,9 @@ static char *read_whole(const char *data, size_t size, struct error *err)
 static void compare(const char *data, size_t size)
 {
 	struct error err = {0}, other = {0};
-	CLEANUP(memory_free) char *exact = string_copy_bytes(data, size); /* nothing behind it */
+	CLEANUP(memory_free)
+	char *exact = string_copy_bytes(
+		data, size); /* an exact copy, so that sanitizers detect reads behind it */
 	CLEANUP(memory_free) char *elements = read_elements(exact, size, &err);
 	CLEANUP(memory_free) char *whole = read_whole(exact, size, &other);
 
@@ -57,7 +60,7 @@ static void compare(const char *data, size_t size)
 			other.message);
 }
 
-/* Every text that differs from a good one in a byte. */
+/* Every text that differs in one byte from a good one. */
 TEST(damaged_texts)
 {
 	static const char *const good[] = {
@@ -83,7 +86,7 @@ TEST(damaged_texts)
 			memcpy(changed, good[g], i);
 			memcpy(changed + i, good[g] + i + 1, size - i - 1);
 			compare(changed, size - 1);
-			for (size_t b = 0; b < sizeof(bytes); b++) { /* NUL, too */
+			for (size_t b = 0; b < sizeof(bytes); b++) { /* including NUL */
 				changed[i] = bytes[b];
 				memcpy(changed + i + 1, good[g] + i + 1, size - i - 1);
 				compare(changed, size);
@@ -92,7 +95,7 @@ TEST(damaged_texts)
 	}
 }
 
-/* Messages about an element name its place in the list. */
+/* Messages about an element include its index. */
 TEST(elements_know_their_path)
 {
 	static const char text[] = "{\"list\":[1,{\"a\":2}]}";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * src/launch on bundles that are wrong where a fuzzer seldom looks: every number that says where
- * something lies. What it launches is tested by tests/checks/launch.py.
+ * src/launch with broken bundles that a fuzzer rarely produces: every number that is an offset.
+ * tests/checks/launch.py tests launching.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static struct text read_bundle(const char *path)
 	return text;
 }
 
-/* Opens it with a checksum that is right. */
+/* Opens the bundle after correcting its checksum. */
 static enum ttl_status open_signed(struct text *text, struct ttl_error *err)
 {
 	struct ttl_header *header = (void *)text->data;
@@ -56,7 +56,7 @@ static enum ttl_status open_signed(struct text *text, struct ttl_error *err)
 	return status;
 }
 
-/* The last item of a table has a field that is checked. */
+/* The field of a table's last item that is validated. */
 #define FIELD(table, member)                                                                       \
 	{                                                                                          \
 		TTL_TABLE_##table, offsetof(TYPE, member), sizeof(TYPE), #table "." #member        \
@@ -158,7 +158,7 @@ TEST(test_damage)
 		}
 }
 
-/* Two keys of a text that no longer ends, an image that says it is longer than it is. */
+/* Two keys whose text has no end, and an image with a length that is too large. */
 TEST(test_texts_and_images)
 {
 	struct text text = read_bundle(whole);

@@ -30,7 +30,8 @@ static enum status read_trees(const char *text, struct trees *trees, struct erro
 	return status;
 }
 
-/* The bit of level k is 1 above threshold (k + tree) % 3; leaf l of tree t is 7 l + t - 2048. */
+/* Bit k of the leaf is set if feature k is above threshold (k + tree) % 3; leaf l of tree t has
+ * the value 7 l + t - 2048. */
 static double worked_out(const float *x)
 {
 	static const float thresholds[] = {1, 2, 0.5f};
@@ -82,7 +83,7 @@ TEST(a_sum_of_trees_is_as_worked_out)
 
 			assert_true(trees_bind(&trees, names));
 			assert_true(fabs(trees_sum(&trees, here) - worked_out(here)) < 1e-12);
-			/* features stand elsewhere */
+			/* the features in another order */
 			assert_true(trees_bind(&trees, moved));
 			assert_true(fabs(trees_sum(&trees, there) - worked_out(here)) < 1e-12);
 		}
@@ -148,7 +149,7 @@ static void desk_close(struct desk *desk)
 	catalogue_release(&desk->catalogue);
 }
 
-/* Its rows of a block. */
+/* The rows per block of a candidate. */
 static int64_t rows_of(const struct desk *desk, size_t candidate)
 {
 	enum {
@@ -165,7 +166,7 @@ static struct prediction_basis basis_of(const struct desk *desk)
 	return prediction_basis(desk->pool.families[0].bound);
 }
 
-/* The same of a feature that no family has. */
+/* The same file for a feature that no family has. */
 static char *desk_other_file(const char *path)
 {
 	char *name = string_copy(TEST_SCRATCH "/tiletune-learned-XXXXXX");
@@ -183,8 +184,8 @@ static char *desk_other_file(const char *path)
 	return name;
 }
 
-/* The toy's file says: twice the time for 2 rows a block, half from a hundred waves on, e^0.5
- * always. */
+/* The toy's file has these factors: 2 for 2 rows per block, 0.5 from a hundred waves on, and
+ * e^0.5 always. */
 TEST(the_factor_is_the_trees_sum)
 {
 	const double always = exp(721 * log(2) / 1000);
@@ -215,11 +216,11 @@ TEST(the_factor_is_the_trees_sum)
 		}
 		doubled += slow;
 		assert_ok(predict_candidate(&candidate, &err));
-		/* nothing learned makes a time shorter than the work takes */
+		/* a correction never predicts less than the lower bound */
 		assert_true(fabs(candidate.prediction.time_us /
 					    fmax(score.floor_us, score.predicted_time_us * factor) -
 				    1) < 1e-6);
-		/* the search sees the same */
+		/* the search sees the same time */
 		assert_true(candidate.prediction.time_us == desk.pool.predicted_us[i]);
 		score_release(&score);
 		work_release(&work);
@@ -250,7 +251,7 @@ TEST(without_a_file_physics_stands)
 	assert_true(candidate.prediction.time_us == alone_us);
 	assert_int_equal(basis_of(&desk).source, PREDICTION_PHYSICS);
 	learned_release(&learned);
-	/* a device that has none among others that do */
+	/* a device without corrections, in a folder that has some for others */
 	assert_ok(learned_open(&shipped, with_file, "h200-sxm", &desk.catalogue, &learned, &err));
 	assert_null(learned.device);
 	desk_close(&desk);
@@ -266,7 +267,7 @@ TEST(a_like_card_lends)
 	struct error err = {0};
 
 	desk_open(&desk);
-	/* of the toy's compute capability */
+	/* the same compute capability as the toy's */
 	assert_ok(device_spec_load("a10", folders, &device, &err));
 	assert_ok(learned_open(&shipped, folders, "a10", &desk.catalogue, &learned, &err));
 	device_spec_free(desk.device);
@@ -276,7 +277,7 @@ TEST(a_like_card_lends)
 	assert_int_equal(basis_of(&desk).source, PREDICTION_LENT);
 	assert_int_equal(basis_of(&desk).timings, 1234);
 	learned_release(&learned);
-	/* of another one */
+	/* another compute capability */
 	assert_ok(learned_open(&shipped, folders, "b200", &desk.catalogue, &learned, &err));
 	assert_null(learned.device);
 	desk_close(&desk);
@@ -293,7 +294,7 @@ TEST(a_named_file_is_of_the_device_and_of_families_that_are_here)
 	const struct learned_choice other = {.file = name};
 
 	desk_open(&desk);
-	/* that nothing shipped is wanted does not take what is named */
+	/* TILETUNE_LEARNED=none excludes the shipped corrections, not a named file */
 	assert_int_equal(setenv("TILETUNE_LEARNED", "none", 1), 0);
 	assert_ok(learned_open(&named, without_file, "toy", &desk.catalogue, &learned, &err));
 	assert_int_equal(unsetenv("TILETUNE_LEARNED"), 0);

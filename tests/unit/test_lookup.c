@@ -7,7 +7,7 @@
 #include "advise/lookup.h"
 #include "record/record_read.h"
 
-/* The toy operation on the toy device: small enough to compare with everything there is. */
+/* The toy operation on the toy device is small enough to compare with every configuration. */
 struct shelf {
 	struct catalogue catalogue;
 	struct device_spec *device;
@@ -50,7 +50,7 @@ static struct problem *parse(const struct shelf *shelf, const char *text)
 	return problem;
 }
 
-/* An entry of that problem with that winner. */
+/* Adds an entry for that problem with that winner. */
 static void put_for(struct shelf *shelf, enum objective objective, const char *problem_text,
 	const char *configuration)
 {
@@ -108,7 +108,7 @@ static void assert_configuration(const struct lookup_answer *answer, const char 
 	"{\"ROW_THREADS\":" #threads ",\"ROWS\":" #rows ",\"UNROLL\":" #unroll                     \
 	",\"TURNS\":" #turns "}"
 
-/* The prediction of every configuration for a problem; the caller releases the pool. */
+/* Predicted time of the default configuration. */
 static double default_us(const struct candidates *pool)
 {
 	choice choices[SPACE_PARAMETERS_MAX];
@@ -134,8 +134,8 @@ static void score_pool(
 	assert_ok(candidates_open(&shelf->catalogue, problem, shelf->device, &options, pool, &err));
 }
 
-/* Of everything that could be in the file it is the model's best that is returned, whatever the
- * sizes of the problems that the entries are of. */
+/* The lookup returns the configuration with the best prediction of all those in the file,
+ * whatever the sizes of the entries' problems. */
 static struct json *configuration_json(const struct candidates *pool, size_t candidate)
 {
 	struct named_values values = configuration_named_values(
@@ -163,7 +163,7 @@ TEST(the_model_chooses_among_all_entries)
 
 		shelf_open(&shelf);
 		for (size_t i = 0; i < ARRAY_COUNT(configurations); i++) {
-			/* each is "tuned" for a problem of its own, sizes in no order */
+			/* each is the winner of its own problem, with sizes in no order */
 			char *text = string_format("rows=%zu,cols=2000", 1000 * (7 * i % 5 + 1));
 
 			put(&shelf, text, configurations[i]);
@@ -201,7 +201,7 @@ TEST(the_model_chooses_among_all_entries)
 	assert_true(found >= 2);
 }
 
-/* The slowest legal configuration of the space is in the file, and nothing else. */
+/* The file contains only the slowest legal configuration. */
 TEST(what_loses_to_the_default_is_refused)
 {
 	struct shelf shelf;
@@ -246,7 +246,7 @@ TEST(what_is_not_legal_is_refused_with_the_reason)
 	lookup_answer_release(&answer);
 	put(&shelf, "rows=100000,cols=1000", CONFIG(256, 2, 4, 1));
 	answer = find(
-		&shelf, "rows=100000,cols=16"); /* a row is shorter than a step of its threads */
+		&shelf, "rows=100000,cols=16"); /* a row is shorter than one step of its threads */
 	assert_int_equal(answer.grade, LOOKUP_REFUSED);
 	assert_non_null(strstr(answer.why, "half of the threads would have nothing to do"));
 	assert_int_equal(answer.considered, 1);
@@ -255,7 +255,7 @@ TEST(what_is_not_legal_is_refused_with_the_reason)
 	shelf_close(&shelf);
 }
 
-/* The toy's file says that two rows of a block take twice as long as the model thinks. */
+/* The toy's corrections double the predicted time of two rows per block. */
 TEST(what_timings_taught_changes_the_choice)
 {
 	static const char *const configs[] = {"tests/data/score/configs", NULL};
@@ -279,14 +279,14 @@ TEST(what_timings_taught_changes_the_choice)
 	assert_configuration(&answer, CONFIG(128, 4, 4, 1));
 	assert_true(answer.predicted_us > alone_us);
 	assert_true(answer.predicted_us <= answer.default_us);
-	/* the row has that time, too */
+	/* the row has the corrected time, too */
 	assert_true(answer.result.result.time.median == answer.predicted_us);
 	lookup_answer_release(&answer);
 	learned_release(&learned);
 	shelf_close(&shelf);
 }
 
-/* TURNS is an argument of the launch: seven rows are one turn of the same binary. */
+/* TURNS is a launch argument: seven rows are one turn of the same binary. */
 TEST(launch_arguments_are_fitted_to_the_problem)
 {
 	struct shelf shelf;
@@ -300,7 +300,7 @@ TEST(launch_arguments_are_fitted_to_the_problem)
 	assert_configuration(&answer, CONFIG(128, 1, 2, 1));
 	assert_non_null(strstr(answer.why, "the model chose its launch arguments"));
 	lookup_answer_release(&answer);
-	/* not where it is as good as it was */
+	/* not if the stored arguments are as good */
 	answer = find(&shelf, "rows=90000,cols=1000");
 	assert_configuration(&answer, CONFIG(128, 1, 2, 4));
 	assert_null(strstr(answer.why, "model's choice"));
@@ -308,7 +308,7 @@ TEST(launch_arguments_are_fitted_to_the_problem)
 	shelf_close(&shelf);
 }
 
-/* The launch geometry is that of the problem asked for. */
+/* The launch geometry is that of the requested problem. */
 TEST(launches_are_for_the_asked_problem)
 {
 	struct shelf shelf;
@@ -319,7 +319,7 @@ TEST(launches_are_for_the_asked_problem)
 	shelf.request.without_best = true;
 	answer = find(&shelf, "rows=1001,cols=1000");
 	assert_int_equal(answer.grade, LOOKUP_NEAREST);
-	assert_true(answer.model_best_us > 1e300); /* not asked for */
+	assert_true(answer.model_best_us > 1e300); /* not requested */
 	assert_int_equal(answer.result.launches[0].shape.grid[0], 501);
 	lookup_answer_release(&answer);
 	shelf_close(&shelf);

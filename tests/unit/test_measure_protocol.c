@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tuner and the measuring worker say to each other, there and back.
+ * Messages between the tuner and the measuring worker, written and read back.
  */
 #include "unit/unit.h"
 
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "measure/protocol.h"
 
-/* Writes value as a line and reads it into back (released by the caller). */
+/* Writes value as a line and reads the line into back, which the caller releases. */
 static void there_and_back(const struct record *record, const void *value, void *back)
 {
 	struct text line = {0};
@@ -44,7 +44,7 @@ TEST(test_gpus)
 	gpu[0].facts.memory_bus_bits = 6144;
 	there_and_back(&measure_gpus_record, &gpus, &back);
 	assert_int_equal(back.count, 2);
-	/* every member: nothing is left out of the table */
+	/* every member: the record's table is complete */
 	assert_memory_equal(back.gpus, gpu, sizeof(gpu));
 	record_release(&measure_gpus_record, &back);
 }
@@ -149,7 +149,7 @@ static void refuse(const struct measure_request *request, const char *text)
 	text_release(&line);
 }
 
-/* What refers to nothing does not reach the driver. */
+/* A job with invalid references never reaches the driver. */
 TEST(test_run_of_nothing)
 {
 	struct plan plan;
@@ -205,7 +205,7 @@ TEST(test_results)
 	assert_memory_equal(back.reply.result.resources, resources, sizeof(resources));
 	assert_int_equal(back.reply.result.sample_count, 3);
 	assert_memory_equal(
-		back.reply.result.samples_us, samples, sizeof(samples)); /* to the bit */
+		back.reply.result.samples_us, samples, sizeof(samples)); /* bitwise equal */
 	assert_true(record_equal(&verification_record, &back.reply.result.verification,
 		&answer.reply.result.verification));
 	assert_true(back.reply.result.verification.done &&

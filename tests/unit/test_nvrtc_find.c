@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where NVRTC is looked for, and in which order it is tried; how many workers a machine bears.
- * On folders of our own.
+ * Where NVRTC is searched for and in which order, and how many workers a machine can run. Uses
+ * folders of the test.
  */
 
 #include "unit/unit.h"
@@ -11,10 +11,11 @@
 
 static void put(const char *root, const char *name)
 {
-	free(folder_put(root, name, name)); /* contents differ: files are told apart by inode */
+	free(folder_put(
+		root, name, name)); /* contents differ, because files are identified by inode */
 }
 
-/* The found paths below root, in order, separated by blanks. */
+/* The paths found, in order and relative to root, separated by blanks. */
 static char *found(const struct nvrtc_search *search, const char *root, char **places)
 {
 	struct nvrtc_candidates candidates;
@@ -68,7 +69,7 @@ TEST(test_newest_first)
 	folder_remove(root);
 }
 
-/* Of equals the one that was found first. */
+/* Of equal versions the first one found is used. */
 TEST(test_equals_keep_their_order)
 {
 	char *root = folder_new();
@@ -122,8 +123,8 @@ TEST(test_wheels)
 	folder_remove(root);
 }
 
-/* What pip installed with the program comes before newer ones of the machine, not before those that
- * the user names. */
+/* The library that pip installed with the program precedes newer ones of the machine, but not
+ * those that the user names. */
 TEST(test_near_the_program)
 {
 	char *root = folder_new();
@@ -149,8 +150,8 @@ TEST(test_near_the_program)
 	folder_remove(root);
 }
 
-/* What tests/cuda.sh fetches: build/cuda, for build/release/tiletune and for the tests' programs;
- * the toolkit's own of the same version comes first. */
+/* tests/cuda.sh installs into build/cuda, for build/release/tiletune and for the test programs.
+ * A toolkit of the same version precedes it. */
 TEST(test_build_folder)
 {
 	char *root = folder_new();
@@ -256,7 +257,7 @@ TEST(a_worker_takes_a_core_and_memory)
 	put_text(root, "proc/meminfo", "MemTotal: 99999999 kB\nMemAvailable:   100 kB\n");
 	assert_int_equal(host_workers(root), 1);
 	put_text(root, "proc/meminfo", "MemAvailable:   999999999 kB\n");
-	/* a container: cached files do not count as used */
+	/* a container: cached files do not count as used memory */
 	put_text(root, "sys/fs/cgroup/cpu.max", "max 100000\n");
 	put_text(root, "sys/fs/cgroup/memory.max", "1073741824\n");
 	put_text(root, "sys/fs/cgroup/memory.current", "1073741824\n");

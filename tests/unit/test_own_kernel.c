@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a kernel of one's own may leave out, and what is assumed then; elements and scalars of every
- * type.
+ * Defaults for members that an own kernel omits, and elements and scalars of every type.
  */
 #include <math.h>
 
@@ -18,7 +17,7 @@ static void assert_near(double found, double expected)
 		fail_msg("expected %.17g, found %.17g", expected, found);
 }
 
-/* An operation and a family that say what must be said and no more. */
+/* An operation and a family with only the required members. */
 TEST(test_no_model)
 {
 	static const char operation_text[] =
@@ -49,8 +48,8 @@ TEST(test_no_model)
 	struct error err = {0};
 	double flop, bytes;
 
-	fixture_open(
-		&fixture, KERNEL_TEMPLATES, "widget", NULL, NULL, "", NULL); /* for its device */
+	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, NULL, "",
+		NULL); /* only its device is used */
 	assert_ok(json_parse(operation_text, strlen(operation_text), "o", &tree, &err));
 	assert_ok(operation_load(tree, "o", NULL, "add", NULL, &operation, &err));
 	assert_ok(json_parse(family_text, strlen(family_text), "f", &tree, &err));
@@ -68,8 +67,8 @@ TEST(test_no_model)
 	for (size_t i = 0; i < 2; i++) {
 		const struct launch_work *launch = &work.launches[i];
 
-		/* the two share what there is to compute; tensor cores might do it. The second
-		 * takes no tensor. */
+		/* The two launches share the FLOP, which tensor cores may compute. The second
+		 * one has no tensor. */
 		assert_false(launch->has_model);
 		assert_near(launch->units, i ? 1 : 2000);
 		assert_near(
@@ -85,7 +84,8 @@ TEST(test_no_model)
 	fixture_close(&fixture);
 }
 
-/* Rounded to nearest, ties to even; what is too large is infinite, or the largest of fp8_e4m3. */
+/* Values are rounded to nearest, ties to even. Values that are too large become infinite, or the
+ * maximum of fp8_e4m3. */
 TEST(test_elements)
 {
 	static const struct {
@@ -128,7 +128,7 @@ TEST(test_elements)
 	}
 }
 
-/* From an expression over the index and the keys. */
+/* Elements computed from an expression over the index and the keys. */
 TEST(test_computed)
 {
 	const struct plan_buffer shorts = {
@@ -152,7 +152,7 @@ TEST(test_computed)
 	named_values_release(&keys);
 }
 
-/* The header is read no further than it goes, wherever it ends (seen by SAN=address). */
+/* An incomplete header is never read past its end (SAN=address detects it). */
 TEST(npy_headers_that_end_early_are_refused)
 {
 	static const char header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 8), }";
@@ -176,14 +176,14 @@ TEST(npy_headers_that_end_early_are_refused)
 	remove(path);
 }
 
-/* A number is what its type holds. */
+/* A scalar argument must fit its type. */
 TEST(test_scalars)
 {
 	static const struct {
 		enum argument_kind kind;
 		const char *text;
 		uint64_t bits;
-		const char *message; /* NULL: it is right */
+		const char *message; /* NULL for a valid number */
 	} cases[] = {
 		{ARGUMENT_INT8, "-128", (uint64_t)-128, NULL},
 		{ARGUMENT_INT8, "128", 0, "expected i8, found 128"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans: their JSON, limits of launches, the driver's rules for tensor maps, references. Plans of
- * families: tests/checks/grids.py.
+ * Plans: their JSON, limits of launches, the driver's rules for tensor maps, references.
+ * tests/checks/grids.py tests the plans of families.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@
 #include "candidate/candidate_work.h"
 #include "candidate/candidate.h"
 
-/* The plan of a small widget as JSON; the caller frees it. */
+/* Returns the plan of a small widget as JSON; the caller frees it. */
 static char *plan_text(void)
 {
 	struct fixture fixture;
@@ -88,8 +88,8 @@ TEST(test_broken_json)
 	}
 }
 
-/* The widget with one place changed: its plan and its work are refused, where a constraint of the
- * space does not remove what it asks for. Other limits: tests/errors/family.txt. */
+/* Makes one change to the widget and expects that its plan and work are refused, where no
+ * constraint removes the configuration first. tests/errors/family.txt has more limits. */
 static void expect_refusal(const char *from, const char *to, const char *message)
 {
 	struct changed changed;
@@ -117,7 +117,7 @@ TEST(test_limits_of_blocks)
 		"$.launches[0].block[0]: expected at most 1024 threads in a block, found 2048");
 }
 
-/* Sizes whose tensors no machine holds, and pitches that the constraints let pass. */
+/* Tensors too large for any machine, and pitches that the constraints allow. */
 static const struct record_member tensors_members[] = {
 	RECORD_MAP(struct operation, tensors, tensor_count, tensor_record, "tensors"),
 };
@@ -159,7 +159,7 @@ TEST(test_tensor_errors)
 	assert_int_equal(buffer.rows, 9);
 	assert_int_equal(buffer.columns, 3);
 	assert_int_equal(buffer.ld, 5);
-	assert_int_equal(buffer.bytes, (8 * 5 + 3) * 2); /* it ends with the last element */
+	assert_int_equal(buffer.bytes, (8 * 5 + 3) * 2); /* the buffer ends with the last element */
 	values[1] = value_int(2);
 	assert_fails(tensor_evaluate(tensor, values, &buffer, &err), STATUS_BAD_INPUT,
 		"t: $.tensors.T.ld: expected a pitch of at least 3 elements (one row), found 2");
@@ -258,14 +258,14 @@ TEST(test_tensor_map_rules)
 	expect_map_refused(map, "strides[1]: expected a multiple of 16 bytes below 2^40");
 	map = good_map, map.strides[0] = 112;
 	expect_map_refused(map, "strides[0]: expected at least the 128 bytes of a row, found 112");
-	map = good_map, map.rank = 1, map.stride_count = 0; /* one dimension has no pitch */
+	map = good_map, map.rank = 1, map.stride_count = 0; /* one dimension needs no pitch */
 	map.dims[1] = map.dims[2] = map.box[1] = map.box[2] = 0;
 	assert_ok(plan_tensor_map_check(&map, &err));
 	map = (struct plan_tensor_map){.name = "absent"};
 	assert_ok(plan_tensor_map_check(&map, &err));
 }
 
-/* Tolerances of real operations, worked out by hand from what their "why" says. */
+/* Tolerances of real operations, computed by hand from their "why" texts. */
 TEST(test_tolerances)
 {
 	static const struct {
@@ -281,7 +281,7 @@ TEST(test_tolerances)
 		/* 2^-8 4/sqrt(1024); 2^-7 */
 		{"attention", "batch=1,heads=2,seq_q=64,seq_k=1024,head_dim=64,dtype=bf16",
 			0.00048828125, 0.0078125},
-		/* the row that sees fewest keys sees one: 2^-11; 2^-10 */
+		/* the row with the fewest keys has one: 2^-11; 2^-10 */
 		{"attention", "batch=1,heads=2,seq_q=64,seq_k=64,head_dim=64,dtype=fp16,causal=1",
 			0.00048828125, 0.0009765625},
 		/* 2^-7 8 (1 + 0.5 sqrt(256 64 2^-19)) + 2^-24 256 2 8 + 2^-20; 1.01 2^-8 + 2^-24 36

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pool of processes: this program is each of them, and serves lines: "N" is answered with "N",
- * "die N" by its end, "kill N FILE" by a SIGKILL unless FILE is there, which it makes, "hang" by
- * nothing, "lie" by something else, "flood" by words without end that are no answer yet.
+ * A pool of processes. This program is each of them and serves lines: "N" is answered by "N"; "die
+ * N" exits; "kill N FILE" sends SIGKILL to itself unless FILE exists, and creates FILE; "hang"
+ * gives no answer; "lie" gives an invalid one; "flood" sends endless messages that are not answers.
  */
 #include "unit/unit.h"
 
@@ -45,7 +45,7 @@ static int serve(void)
 struct task {
 	struct pool_task task;
 	char line[512];
-	size_t done; /* its place among those that are done, from 1 */
+	size_t done; /* position among the finished tasks, from 1 */
 	bool failed;
 	enum pool_end end;
 	char how[200];
@@ -55,7 +55,7 @@ struct owner {
 	struct pool pool;
 	size_t done, started;
 	const char *path;
-	unsigned fails; /* a bit for each start, the first one lowest: 1: it fails */
+	unsigned fails; /* a bit per start, lowest first; a set bit makes the start fail */
 };
 
 static enum status start(struct pool *pool, struct worker *worker, struct error *err)
@@ -145,7 +145,7 @@ static void run(struct owner *owner, struct task *tasks, size_t count, size_t me
 	} while (left);
 }
 
-/* One process: in the order in which they came, also where some are sent ahead. */
+/* One process answers in the order of the requests, even if several are queued. */
 TEST(tasks_keep_their_order)
 {
 	for (size_t depth = 1; depth <= 4; depth++) {
@@ -162,7 +162,8 @@ TEST(tasks_keep_their_order)
 	}
 }
 
-/* The one that ends its process fails; those that were sent behind it are served by the next. */
+/* The task that ends its process fails; the tasks queued behind it are served by the next
+ * process. */
 TEST(an_end_costs_one_task)
 {
 	struct owner owner = {0};
@@ -178,7 +179,7 @@ TEST(an_end_costs_one_task)
 	pool_close(&owner.pool);
 }
 
-/* Killed from outside: once more; killed again: it fails. */
+/* A task whose process is killed from outside is repeated once, and then fails. */
 TEST(a_kill_costs_another_try)
 {
 	char file[] = TEST_SCRATCH "/pool-killed-XXXXXX";
@@ -196,7 +197,7 @@ TEST(a_kill_costs_another_try)
 	pool_close(&owner.pool);
 }
 
-/* Once for each time that it is asked for, not in all of its life. */
+/* The retry counts for one request, not for the whole lifetime of the task. */
 TEST(a_kill_before_an_answer_does_not_count)
 {
 	char file[] = TEST_SCRATCH "/pool-again-XXXXXX";
@@ -207,7 +208,7 @@ TEST(a_kill_before_an_answer_does_not_count)
 	snprintf(task.line, sizeof(task.line), "kill %s", file);
 	pool_open(&owner.pool, &kind, &owner, 1, 1);
 	for (size_t turn = 1; turn <= 3; turn++) {
-		assert_int_equal(rmdir(file), 0); /* it is killed in each turn */
+		assert_int_equal(rmdir(file), 0); /* it is killed each time */
 		pool_add(&owner.pool, &task.task);
 		for (pool_work(&owner.pool); task.done < turn && !task.failed;
 			pool_work(&owner.pool))
@@ -218,7 +219,8 @@ TEST(a_kill_before_an_answer_does_not_count)
 	pool_close(&owner.pool);
 }
 
-/* It is ended for what it says: that is no kill from outside, and no reason to ask again. */
+/* A process that is ended for an invalid answer was not killed from outside, so its task is not
+ * repeated. */
 TEST(a_lie_is_no_kill)
 {
 	struct owner owner = {0};
@@ -232,7 +234,7 @@ TEST(a_lie_is_no_kill)
 	pool_close(&owner.pool);
 }
 
-/* Between two failures a process was started: that is no reason to give up. */
+/* A process started between the failures, so the pool does not give up. */
 TEST(starts_that_fail_far_apart_break_nothing)
 {
 	struct owner owner = {.fails = 1 + 2 + 8 + 16 + 64 + 128};
@@ -246,7 +248,7 @@ TEST(starts_that_fail_far_apart_break_nothing)
 	pool_close(&owner.pool);
 }
 
-/* It has something to say whenever it is looked at: its owner gets on with other things. */
+/* A process that sends messages without end does not block its owner. */
 TEST(words_without_end_are_not_heard_out)
 {
 	struct owner owner = {0};
@@ -259,7 +261,8 @@ TEST(words_without_end_are_not_heard_out)
 		pool_work(&owner.pool);
 		wait_for(&owner);
 	} while (!owner.pool.members[0].has_more && clock_seconds() < begun_s + 60);
-	assert_true(pool_next_s(&owner.pool) <= clock_seconds()); /* it is looked at again */
+	assert_true(pool_next_s(&owner.pool) <=
+		    clock_seconds()); /* the pool wants to be polled again at once */
 	assert_false(task.done || task.failed);
 	pool_close(&owner.pool);
 }
@@ -276,7 +279,8 @@ TEST(silence_is_not_waited_for)
 	pool_close(&owner.pool);
 }
 
-/* No more processes than tasks; each has one before any has two. */
+/* The pool starts at most one process per task, and each process gets one task before any gets
+ * two. */
 TEST(processes_are_started_as_needed)
 {
 	struct owner owner = {0};
@@ -287,7 +291,7 @@ TEST(processes_are_started_as_needed)
 	pool_close(&owner.pool);
 }
 
-/* While the only task's process starts there is nothing to do but to hear it. */
+/* While the process of the only task starts, the pool just waits for it. */
 TEST(a_process_that_starts_is_waited_for)
 {
 	struct owner owner = {0};

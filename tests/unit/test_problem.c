@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Problems: text with lists, ranges and groups, defaults, bad input, JSON.
+ * Problems: text with lists, ranges and groups; defaults; bad input; JSON.
  */
 #include "unit/unit.h"
 #include "problem_json.h"
@@ -21,7 +21,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The canonical texts, in order, of what the text stands for; separated by blanks. */
+/* Expects the canonical texts of the problems, in order, separated by blanks. */
 static void expect(const struct fixture *fixture, const char *text, const char *expected)
 {
 	struct problem_list list = {0};
@@ -60,7 +60,7 @@ TEST(titles_leave_out_what_follows_from_the_rest)
 	catalogue_show_defaults(&fixture->catalogue, false);
 }
 
-/* A failure leaves what was in the list before. */
+/* A failure leaves the list unchanged. */
 TEST(test_append)
 {
 	const struct fixture *fixture = *state;
@@ -130,7 +130,8 @@ TEST(test_json)
 	refuse_json(*state, "{\"N\":16,\"M\":4}", "the key dtype is missing; it takes one of");
 }
 
-/* Real numbers, of gemm: a whole one is written as an integer, however it was given. */
+/* Real-valued keys of gemm: a whole number is written as an integer, in whatever form it was
+ * given. */
 TEST(test_real_numbers)
 {
 	struct fixture gemm;
@@ -157,7 +158,7 @@ TEST(test_real_numbers)
 		"\"none\","
 		"\"bias\":\"none\",\"alpha\":2.5,\"beta\":1,\"residual\":0,"
 		"\"batch\":1,\"rows_a\":4,\"rows_b\":8}");
-	/* a text from before the keys existed */
+	/* a text from before these keys existed */
 	problem_text_complete(gemm.operation, &old);
 	assert_string_equal(old, GEMM "scale=none,bias=none,alpha=1,beta=0,residual=0" ONE);
 	free(old);

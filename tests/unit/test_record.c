@@ -51,7 +51,7 @@ TEST(what_is_read_is_in_the_struct)
 	json_free(tree);
 }
 
-/* Every change of the text, one at a time, is refused with these words. */
+/* Each change of the text by itself is refused with this message. */
 TEST(wrong_members_are_refused)
 {
 	static const struct {
@@ -231,7 +231,7 @@ TEST(whole_numbers_may_be_large)
 	json_free(json);
 }
 
-/* What is absent as a number: null is something else, which was asked for and is not known. */
+/* null differs from an absent number: it was measured but is unknown. */
 TEST(null_is_not_a_number)
 {
 	static const char *const texts[] = {"{}", "{\"value\":null}", "{\"value\":2}"};

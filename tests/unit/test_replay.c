@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The replay device, and every strategy over recorded spaces: it ends, finds the best within its
- * budget, and says the same whatever the seed.
+ * The replay device, and every strategy on recorded spaces: each strategy ends, finds the best
+ * candidate within its budget, and gives the same result for every seed.
  */
 #include "unit/unit.h"
 #include "handles.h"
@@ -15,7 +15,7 @@
 #define TILE_PROBLEM "M=1000,N=1000,K=512"
 #define GEMM_PROBLEM "M=512,N=512,K=512,dtype=bf16"
 
-/* In how many evaluations of the 305 that are recorded a strategy has to find the best. */
+/* Number of evaluations, of 305 recorded ones, within which a strategy must find the best. */
 static const struct {
 	const char *strategy;
 	size_t evaluations;
@@ -32,13 +32,13 @@ static size_t budget_of(const char *strategy)
 	for (size_t i = 0; i < ARRAY_COUNT(budgets); i++)
 		if (strcmp(budgets[i].strategy, strategy) == 0)
 			return budgets[i].evaluations;
-	return 305; /* a new one has to find it at all */
+	return 305; /* a new strategy must find it at some point */
 }
 
 /* ---- the recording ---- */
 TEST(test_everything_is_replayed)
 {
-	/* as tests/tools/record_tile.py dealt them out over both problems */
+	/* tests/tools/record_tile.py distributed them over both problems */
 	static const struct {
 		enum outcome outcome;
 		size_t count;
@@ -103,7 +103,7 @@ static struct device_reply next(struct device *device, enum reply_kind kind)
 	return reply;
 }
 
-/* Takes a candidate that works through all stages, twice in the final. */
+/* Takes a candidate through all stages, twice in the final measurement. */
 static struct stages walk(struct device *device, const char *family, const char *configuration)
 {
 	struct device_load_request load = {.family = family, .configuration = configuration};
@@ -168,7 +168,7 @@ TEST(test_samples_are_repeated)
 	assert_int_equal(stages.samples, 8);
 	assert_int_equal(stages.remeasurements, 20);
 	assert_true(stages.first_sample > 0 && stages.first_final > 0);
-	/* no remeasured_one: the first look's samples answer in the final too */
+	/* no remeasured_one: the first look's samples also answer in the final measurement */
 	stages = walk(device, "tile/direct", "BM=32,BN=32,BK=16,STAGES=2");
 	assert_int_equal(stages.remeasurements, 8);
 	stages = walk(device, "tile/direct", "BM=1,BN=1,BK=1,STAGES=1");
@@ -214,7 +214,7 @@ TEST(test_a_recorded_model_predicts)
 	assert_true(fixture.context.device->spec->from_sheet);
 	assert_string_equal(fixture.context.device->spec->name, "h200-sxm");
 	outcome = session_fixture_run(&fixture, &(struct session_request){0});
-	/* the templates in the tree decide what of the recording is still legal */
+	/* the current templates decide which recorded configurations are still legal */
 	assert_true(outcome.evaluated >= 10);
 	assert_true(outcome.outcomes[OUTCOME_OK] >= 10);
 	free(outcome.winners);
@@ -289,7 +289,7 @@ TEST(test_every_strategy_finds_the_best)
 	session_fixture_close(&fixture);
 }
 
-/* A family that the search has no reason to look at is tried a few times all the same. */
+/* A family that the search expects to be slow is still tried a few times. */
 TEST(test_no_family_is_a_straw_man)
 {
 	struct session_fixture fixture;
@@ -297,12 +297,13 @@ TEST(test_no_family_is_a_straw_man)
 	const size_t least = effort_find("quick")->of_each_family;
 
 	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
-	/* the budget's stall ends the search early: guided goes where the times are good */
+	/* the budget's stall rule ends the search early, because guided moves to where times are
+	 * good */
 	searched = session_fixture_run(&fixture, &(struct session_request){.effort = "quick"});
 	assert_true(least > 2);
 	assert_true(searched.of_family[0] >= least);
 	assert_true(searched.of_family[1] >= least);
-	/* who asks for a strategy gets that one only */
+	/* a requested strategy runs by itself */
 	alone = session_fixture_run(
 		&fixture, &(struct session_request){
 				  .effort = "quick", .strategy = "model_top", .evaluations = 10});
@@ -322,7 +323,7 @@ TEST(test_a_replay_of_a_replay_is_the_same)
 
 	session_fixture_open(&fixture, MEASURED, "tile", TILE_PROBLEM);
 	first = session_fixture_run(&fixture, &(struct session_request){.journal = true});
-	/* the fixture's run line is short: give it the device that a real one has */
+	/* the fixture's run line has no device; add that of a real one */
 	assert_ok(file_read(fixture.journal, &content, &err));
 	assert_int_equal(sscanf(strstr(content.data, "\"id\":"), "\"id\":\"%31[^\"]", id), 1);
 	line = string_format(

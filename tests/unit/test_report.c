@@ -1,4 +1,4 @@
-/* How files are paired and named, and the page as text; tests/checks/report_browser.py opens it. */
+/* Pairing and naming of files, and the page as text; tests/checks/report_browser.py opens it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ TEST(test_a_journal_named_beside_its_tuned_file_counts_once)
 	report_release(&report);
 }
 
-/* Replaces `from` by `to`, which is as long, in a line, and makes its checksum again. */
+/* Replaces `from` by `to`, of the same length, in a line and updates the checksum. */
 static void append_line(struct text *lines, const char *line, const char *from, const char *to)
 {
 	static const char member[] = ",\"checksum\":\"";
@@ -76,7 +76,7 @@ static void append_line(struct text *lines, const char *line, const char *from, 
 
 static const char first_id[] = "20261121T020212-bf59cb", later_id[] = "20261122T020212-bf59cc";
 
-/* The lines of the small journal from `from` to before `to`, its run under another id. */
+/* Lines `from` to `to` (exclusive) of the small journal, with another run id. */
 static void lines_of_journal(struct text *lines, size_t from, size_t to, const char *id)
 {
 	CLEANUP(text_release) struct text content = {0};
@@ -100,7 +100,7 @@ static void open_journal(struct report *report, const struct text *lines)
 	unlink(path);
 }
 
-/* Of several runs of a journal, the candidates are those of the run that the entry names. */
+/* If a journal has several runs, the candidates are those of the run that the entry names. */
 TEST(test_the_run_that_the_entry_names)
 {
 	char folder[] = TEST_SCRATCH "/test_report_XXXXXX", tuned_path[1024], journal_path[1024];
@@ -153,7 +153,7 @@ TEST(test_an_unfinished_search_has_a_leader)
 	text_release(&lines);
 }
 
-/* A run that goes on with another has that one's candidates, too, each once. */
+/* A resumed run also has the candidates of the run that it continues, each once. */
 TEST(test_a_resumed_search)
 {
 	static const char resumes[] = "\"resumes\":null";
@@ -169,7 +169,7 @@ TEST(test_a_resumed_search)
 	text_appendf(&run, "\"resumes\":\"%s\"%s", first_id, at + strlen(resumes));
 	append_line(&lines, run.data, first_id, first_id);
 	lines_of_journal(&lines, 1, 2, later_id);
-	lines_of_journal(&lines, 8, 20, later_id); /* 12, of which 4 are known */
+	lines_of_journal(&lines, 8, 20, later_id); /* 12 evaluations, of which 4 are known */
 	open_journal(&report, &lines);
 	assert_int_equal(report.entry_count, 1);
 	assert_int_equal(report.entries[0].search_count, 2);
@@ -208,7 +208,7 @@ TEST(test_tiles_have_a_text)
 	assert_string_equal(report_tile("STAGES=2,BN=96,BM=64").text, "64x96");
 	assert_string_equal(report_tile("KEYS=64,STAGES=2").text, "");
 	assert_string_equal(report_tile("gemm/mma {BM=128,BN=64} + gemm/mma {BM=32}").text, "");
-	/* what does not fit is left out, not cut */
+	/* a value that is too long is left out, not cut */
 	assert_string_equal(report_tile("BM=123456789012345678901234567890,BN=64").text, "64");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Evaluations: the closed list of outcomes, and JSON both ways. Broken ones:
- * tests/errors/journal.txt.
+ * Evaluations: the closed list of outcomes, and JSON in both directions. tests/errors/journal.txt
+ * has broken ones.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static const char full_start[] =
 	"\"max_clusters\":-1},{\"regs_per_thread\":32,\"smem_static_bytes\":0,"
 	"\"spill_store_bytes\":0,\"spill_load_bytes\":0,\"stack_bytes\":0,\"barriers\":1,"
 	"\"flags\":[],\"blocks_per_sm\":8,\"max_clusters\":-1}],\"score\":{\"tiles\":128,";
-/* the ends of the interval as far as a libm of another make agrees */
+/* interval ends agree between implementations of libm only to some digits */
 static const char full_middle[] =
 	"\"verification\":{\"points\":524288,\"violations\":3,\"first_bad\":17,\"first_out\":0.5,"
 	"\"first_expected\":0.25,\"max_abs_error\":0.25,\"max_rel_error\":1},"
@@ -98,7 +98,7 @@ static char *print(const struct result *result)
 	return text;
 }
 
-/* Reads text back; the caller releases. */
+/* Reads text back; the caller releases the result. */
 static enum status parse(const char *text, struct result *result, struct error *err)
 {
 	struct json *json;
@@ -157,7 +157,7 @@ TEST(test_full)
 	result_release(&result);
 }
 
-/* NaN is what a broken kernel often writes. */
+/* Broken kernels often write NaN. */
 TEST(test_not_a_number)
 {
 	struct result result = result_full(), back;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run that is killed and resumed repeats nothing, loses nothing and ends with the same winner:
- * its journal is cut at every line and inside every line, and it is interrupted again and again.
+ * A run that is killed and resumed repeats nothing, loses nothing and ends with the same winner.
+ * Its journal is cut after every line and within every line, and the run is interrupted repeatedly.
  */
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #include "session_fixture.h"
 
 #define MEASURED REPLAY_DATA "measured.jsonl.gz"
-/* both problems in one text: a session of two */
+/* two problems in one text, for a session of both */
 #define FIRST  "M=1000,N=1000,K=512"
 #define SECOND "M=4096,N=256,K=2048"
 #define WHERE  "BM in [64, 128] and BN in [128, 192] and BK >= 32"
@@ -26,8 +26,8 @@ static void open_two(struct session_fixture *fixture)
 
 static const struct session_request whole = {.where = WHERE, .journal = true};
 
-/* Over all runs of the journal: how often each candidate of each problem was evaluated. Fails if
- * any was twice, unless the earlier outcome is one that is tried again. */
+/* Counts over all runs of the journal how often each candidate of each problem was evaluated.
+ * Fails if one was repeated, unless its earlier outcome requires a retry. */
 static size_t count_evaluations(const struct session_fixture *fixture, size_t *entries)
 {
 	struct journal_record record;
@@ -68,7 +68,7 @@ static size_t count_evaluations(const struct session_fixture *fixture, size_t *e
 	return count;
 }
 
-/* How many of a run are tried again although they are recorded. */
+/* Number of recorded candidates that a run tries again. */
 static size_t count_open(const struct session_fixture *fixture)
 {
 	struct journal_record record;
@@ -114,8 +114,8 @@ TEST(test_cut_anywhere)
 		const char *newline = memchr(journal.data + at, '\n', journal.length - at);
 		size_t end = (size_t)(newline - journal.data) + 1;
 		const bool last = end == journal.length;
-		/* after the line, and in turns without its newline and inside it (the finish line
-		 * ends the run) */
+		/* after the line, without its newline, and within the line (the finish line ends
+		 * the run) */
 		const size_t torn[] = {last ? at + 2 : end - 1, at + (end - at) / 2, at + 1};
 		const size_t cuts[] = {torn[number++ % ARRAY_COUNT(torn)], end};
 
@@ -142,7 +142,7 @@ TEST(test_cut_anywhere)
 	session_fixture_close(&fixture);
 }
 
-/* Ctrl-C after every few evaluations, until it is done. */
+/* Interrupts the run after every few evaluations until it is complete. */
 TEST(test_interrupted_again_and_again)
 {
 	static const char *const names[] = {"exhaustive", "guided", "random", "local"};
@@ -194,8 +194,8 @@ TEST(test_finished_runs_are_not_resumed)
 	session_fixture_close(&fixture);
 }
 
-/* Times of one final measurement belong together: that of a run that was killed before its entry is
- * done again as a whole. */
+/* Times of one final measurement belong together: if a run is killed before its entry is
+ * written, the next run repeats that measurement as a whole. */
 TEST(test_remeasurements_belong_together)
 {
 	struct session_fixture fixture;
@@ -234,7 +234,7 @@ TEST(test_remeasurements_belong_together)
 	session_fixture_close(&fixture);
 }
 
-/* What the loss of the device or noise spoiled is tried again; all else is taken over. */
+/* Evaluations spoiled by a lost device or by noise are tried again; all others are reused. */
 TEST(test_spoiled_evaluations_are_tried_again)
 {
 	static const struct session_request all = {.journal = true};
@@ -253,7 +253,7 @@ TEST(test_spoiled_evaluations_are_tried_again)
 	assert_true(full.outcomes[OUTCOME_TOO_NOISY] > 0);
 	assert_int_equal(
 		spoiled, full.outcomes[OUTCOME_DEVICE_LOST] + full.outcomes[OUTCOME_TOO_NOISY]);
-	/* all is evaluated, nothing measured again */
+	/* everything is evaluated, nothing re-measured */
 	assert_ok(file_read(fixture.journal, &journal, &err));
 	end = strstr(journal.data, "{\"event\":\"final\"");
 	assert_non_null(end);
@@ -267,7 +267,7 @@ TEST(test_spoiled_evaluations_are_tried_again)
 	session_fixture_close(&fixture);
 }
 
-/* The time that was asked for is the search's, and without any it is the effort's. */
+/* The requested budget is the time of the search; the effort has a default. */
 TEST(test_budget_reaches_the_search)
 {
 	struct session_request request = {
@@ -279,7 +279,7 @@ TEST(test_budget_reaches_the_search)
 	for (int asked = 0; asked < 2; asked++) {
 		request.budget_s = asked ? 77 : 0;
 		outcome = session_fixture_run(&fixture, &request);
-		/* the effort's search, and measuring the best again */
+		/* the effort's search time plus the final measurement */
 		assert_true(fabs(outcome.budget_s - (asked ? 77 : 8 + 6)) < 1e-6);
 		free(outcome.winners);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pure functions of measuring: what is noisy, how many runs a sample holds, which points are
- * compared, how many sets of buffers there are, what counts as throttled.
+ * The pure functions of measuring: noise, runs per sample, compared points, number of buffer sets,
+ * throttling.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ TEST(test_noisy)
 	const double close[] = {100, 101, 99, 100, 102, 100, 99, 300};
 
 	assert_true(sampler_is_noisy(wide, 8));
-	assert_false(sampler_is_noisy(wide, 2)); /* too few to tell */
+	assert_false(sampler_is_noisy(wide, 2)); /* too few samples to decide */
 	assert_false(sampler_is_noisy(close, 8));
 }
 
@@ -33,7 +33,7 @@ TEST(test_runs_per_sample)
 	assert_int_equal(runner_runs_per_sample(300, 1), 1);
 	assert_int_equal(runner_runs_per_sample(299, 1), 2);
 	assert_int_equal(runner_runs_per_sample(10, 1), 32);
-	assert_int_equal(runner_runs_per_sample(10, 1000), 2); /* graphs have an end */
+	assert_int_equal(runner_runs_per_sample(10, 1000), 2); /* a graph has a maximum size */
 	assert_int_equal(runner_runs_per_sample(0.001, 1), 2048);
 }
 
@@ -45,7 +45,7 @@ TEST(test_set_count)
 	assert_int_equal(problem_set_count((uint64_t)30 << 20, l2, memory), 4);
 	assert_int_equal(problem_set_count(1 << 20, l2, memory), 128);
 	assert_int_equal(problem_set_count(16, l2, memory), PROBLEM_SETS_MAX);
-	/* memory decides, but one set there is */
+	/* memory limits the number, but one set always exists */
 	assert_int_equal(problem_set_count((uint64_t)30 << 30, l2, memory), 1);
 	assert_int_equal(problem_set_count((uint64_t)500 << 30, l2, memory), 1);
 }
@@ -63,7 +63,8 @@ TEST(test_throttle)
 	struct nvml_reading reading = {.valid = true, .clock_sm_hz = 1.7e9};
 
 	assert_int_equal(throttle_judge(&reading, 1.98e9), THROTTLE_NONE);
-	/* an L4 under dense tensor load: the cap or a setting, no fault, however slow */
+	/* an L4 under dense tensor load: a power cap or a setting is not throttling, however
+	 * slow the clock */
 	reading.clock_sm_hz = 1.2e9;
 	for (unsigned long long reason = 0x2; reason <= 0x10;
 		reason = reason == 0x2 ? 0x4 : 4 * reason) {
@@ -93,8 +94,8 @@ TEST(test_points_small)
 	free(units);
 }
 
-/* Every patch, every edge, some lines in full; all within the output; the same for the same seed.
- */
+/* Points cover every patch, every edge and some complete lines, are within the output, and
+ * depend only on the seed. */
 static void check_points(uint64_t rows, uint64_t columns, uint64_t height, uint64_t width)
 {
 	uint64_t down = (rows + height - 1) / height, across = (columns + width - 1) / width;
@@ -135,10 +136,10 @@ TEST(test_points_large)
 {
 	check_points(2050, 2111, 16, 16);
 	check_points(40000, 120, 16, 16);
-	check_points(17000, 16400, 32, 32); /* patches grow */
+	check_points(17000, 16400, 32, 32); /* patches become larger */
 }
 
-/* One long row: no more points than there is room for, both ends among them. */
+/* One long row: at most the maximum number of points, both ends included. */
 TEST(test_points_line)
 {
 	const uint64_t columns = (uint64_t)1 << 31;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The whole score: golden values (tests/data/score/golden.csv: a change of the model is a diff to
- * review; TILETUNE_REGENERATE=1 in the environment writes the file again), rankings that must come
- * out right, and its JSON (broken: tests/errors/journal.txt).
+ * The whole score: golden values, rankings that must hold, and its JSON. A change of the model
+ * shows as a diff of tests/data/score/golden.csv, which TILETUNE_REGENERATE=1 in the environment
+ * rewrites. tests/errors/journal.txt has broken JSON.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,13 +21,16 @@ static const struct case_mma golden_cases[] = {
 	{4096, 4096, 4096, 128, 256, 32, 64, 64, 4, 1},
 	{4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1},
 	{4096, 4096, 4096, 128, 128, 64, 32, 64, 2, 1},
-	{4096, 4096, 4096, 64, 64, 64, 32, 32, 3, 1}, {4096, 4096, 4096, 32, 32, 64, 16, 16, 3, 1},
+	{4096, 4096, 4096, 64, 64, 64, 32, 32, 3, 1},
+	{4096, 4096, 4096, 32, 32, 64, 16, 16, 3, 1},
 	{8192, 8192, 8192, 128, 256, 64, 64, 64, 3, 1},
 	{128, 4096, 7168, 128, 128, 64, 64, 64, 4, 1},
-	{128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4}, {128, 4096, 7168, 64, 128, 64, 32, 64, 4, 2},
-	{16, 4096, 4096, 16, 64, 64, 16, 16, 5, 4}, {16, 4096, 4096, 128, 128, 64, 64, 64, 3, 1},
+	{128, 4096, 7168, 128, 128, 64, 64, 64, 4, 4},
+	{128, 4096, 7168, 64, 128, 64, 32, 64, 4, 2},
+	{16, 4096, 4096, 16, 64, 64, 16, 16, 5, 4},
+	{16, 4096, 4096, 128, 128, 64, 64, 64, 3, 1},
 	{1, 1, 1, 128, 128, 32, 64, 64, 3, 1},
-	{2048, 2048, 2048, 256, 256, 64, 64, 64, 5, 1}, /* too much shared memory */
+	{2048, 2048, 2048, 256, 256, 64, 64, 64, 5, 1},
 };
 
 static void golden_append(struct text *text, const char *device_name,
@@ -40,7 +43,7 @@ static void golden_append(struct text *text, const char *device_name,
 	case_mma_work(mma, &work);
 	score_compute(device, &work.work, NULL, &score);
 	launch = &score.launches[score.longest];
-	if (launch->blocks_per_sm) /* every tensor once, at least */
+	if (launch->blocks_per_sm) /* every tensor at least once */
 		assert_true(launch->dram_bytes >=
 			    2.0 * ((double)mma->m * mma->k + (double)mma->n * mma->k));
 	text_appendf(text, "%s,", device_name);
@@ -157,7 +160,7 @@ TEST(test_large_products_like_large_tiles)
 		assert_true(mma->wm * mma->wn >= 64 * 32);
 		assert_true(mma->split_k == 1);
 	}
-	/* mma.sync kernels reach 400 to 450 TFLOP/s there */
+	/* measured mma.sync kernels reach 400 to 450 TFLOP/s */
 	assert_true(tflops > 300 && tflops < 500);
 	assert_true(time_of(&hopper, &(struct case_mma){4096, 4096, 4096, 128, 256, 32, 64, 64, 4,
 					     1}) < 1.1 * best);
@@ -185,7 +188,7 @@ TEST(test_pairs_of_choices)
 	const struct device_spec hopper = case_device_hopper();
 	struct case_mma mma = {4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1}, other = mma;
 
-	other.wm = other.wn = 16; /* small warp tiles read shared memory more often */
+	other.wm = other.wn = 16; /* smaller warp tiles read shared memory more often */
 	assert_true(time_of(&hopper, &other) > 1.3 * time_of(&hopper, &mma));
 	mma = (struct case_mma){128, 4096, 7168, 128, 128, 64, 64, 64, 4, 1};
 	other = mma;
@@ -193,15 +196,16 @@ TEST(test_pairs_of_choices)
 	assert_true(time_of(&hopper, &other) < 0.6 * time_of(&hopper, &mma));
 	mma = (struct case_mma){512, 512, 512, 64, 64, 64, 32, 32, 2, 1};
 	other = mma;
-	other.stages = 4; /* one block per SM: nothing else hides the latency */
+	other.stages = 4; /* with one block per SM nothing else hides the latency */
 	assert_true(time_of(&hopper, &other) < time_of(&hopper, &mma));
 	mma = (struct case_mma){4096, 4096, 4096, 128, 128, 64, 64, 64, 3, 1};
 	other = mma;
-	other.m = other.n = other.k = 4095; /* rows that do not start on sectors */
+	other.m = other.n = other.k = 4095; /* rows start within sectors */
 	assert_true(time_of(&hopper, &other) > time_of(&hopper, &mma));
 }
 
-/* A second wave with a few tiles costs less than twice the first: its blocks run alone. */
+/* A second wave with a few tiles costs less than twice the first, because each of its blocks has
+ * an SM to itself. */
 TEST(test_waves_in_time)
 {
 	const struct device_spec ampere = case_device_ampere();
@@ -212,7 +216,7 @@ TEST(test_waves_in_time)
 	two.m = two.n = 1800; /* 8*15 tiles in two waves */
 	ratio = time_of(&ampere, &two) / time_of(&ampere, &one);
 	assert_true(ratio > 1.7 && ratio < 2.1);
-	/* with room for two blocks on an SM, some SMs work twice as long in one wave */
+	/* with two blocks per SM, some SMs work twice as long within one wave */
 	two.bn = 64;
 	two.m = two.n = 1792;
 	ratio = time_of(&ampere, &two) / time_of(&ampere, &one);
@@ -245,11 +249,11 @@ TEST(test_resources)
 	assert_true(spilled.predicted_time_us > 1.5 * clean.predicted_time_us);
 	resources.spill_load_bytes = resources.spill_store_bytes = 0;
 	resources.regs_per_thread = 32;
-	resources.barriers = 60; /* an SM has 64; shared memory allows three blocks */
+	resources.barriers = 60; /* an SM has 64 barriers; shared memory allows three blocks */
 	score_compute(&hopper, &work.work, &resources, &barred);
 	assert_int_equal(barred.launches[0].blocks_per_sm, 1);
 	assert_int_equal(barred.launches[0].occupancy_limiter, LIMITER_BARRIERS);
-	resources.blocks_per_sm = 1; /* the driver's word wins over the calculator's */
+	resources.blocks_per_sm = 1; /* the driver's value precedes the calculator's */
 	score_compute(&hopper, &work.work, &resources, &driver);
 	assert_int_equal(driver.launches[0].blocks_per_sm, 1);
 	assert_true(driver.launches[0].slots_per_wave == 132);
@@ -266,7 +270,8 @@ static void assert_near(double found, double expected)
 		fail_msg("expected %.17g, found %.17g", expected, found);
 }
 
-/* Whatever a model forgets: no time is below what FLOP and bytes take at the device's peak. */
+/* No predicted time is below what FLOP and bytes take at the device's peak, even if the model
+ * omits work. */
 TEST(test_floor)
 {
 	const struct device_spec hopper = case_device_hopper();
@@ -291,7 +296,7 @@ TEST(test_floor)
 	assert_int_equal(score.launches[0].bound, BOUND_TENSOR);
 	assert_int_equal(score.launches[0].stack_bytes, 48);
 	score_release(&score);
-	work.launches[0].dtype = DTYPE_FP32; /* no tensor core does that */
+	work.launches[0].dtype = DTYPE_FP32; /* tensor cores do not support it */
 	score_compute(&hopper, &work.work, NULL, &score);
 	assert_near(score.predicted_time_us,
 		1e21 / (hopper.rate[PIPE_FP32][DTYPE_FP32] * 132 * hopper.clock_hz));
@@ -334,7 +339,7 @@ TEST(test_schedules)
 
 	case_mma_work(&uneven, &work); /* exactly one wave of 132 */
 	grid = time_of_work(&hopper, &work);
-	work.launches[0].units = 140; /* 8 more tiles: a second wave, or 6% more for everybody */
+	work.launches[0].units = 140; /* 8 more tiles: a second wave, or 6% more for every block */
 	work.launches[0].shape.grid[0] = 140;
 	assert_true(time_of_work(&hopper, &work) > 1.6 * grid);
 	work.launches[0].schedule = SCHEDULE_STREAM_K;
@@ -342,7 +347,7 @@ TEST(test_schedules)
 	stream_k = time_of_work(&hopper, &work);
 	assert_true(stream_k > 1.05 * grid && stream_k < 1.2 * grid);
 
-	case_mma_work(&mma, &work); /* a causal mask: half of the steps on average */
+	case_mma_work(&mma, &work); /* a causal mask halves the steps on average */
 	grid = time_of_work(&hopper, &work);
 	work.launches[0].steps_mean = 32;
 	work.launches[0].steps_max = 64;
@@ -358,7 +363,7 @@ TEST(test_impossible)
 	struct score score;
 
 	case_mma_work(&mma, &work);
-	work.launches[0].per_step[PIPE_TENSOR_WGMMA] = 1; /* a pipe that the device lacks */
+	work.launches[0].per_step[PIPE_TENSOR_WGMMA] = 1; /* a pipe that the device does not have */
 	score_compute(&ampere, &work.work, NULL, &score);
 	assert_true(isinf(score.predicted_time_us));
 	score_release(&score);

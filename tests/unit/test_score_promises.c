@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the headers of src/score promise of amounts, waves and schedules, worked out by hand.
+ * Promises of the headers of src/score about amounts, waves and schedules, computed by hand.
  */
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "score/block_model.h"
 #include "unit/score_cases.h"
 
-/* The fewest wavefronts are ceil(distinct words / 32), of an access of any width. */
+/* The minimum number of wavefronts is ceil(distinct words / 32), for any access width. */
 TEST(the_least_wavefronts_are_rounded_up)
 {
 	for (uint32_t width = 4; width <= 16; width *= 2)
@@ -22,7 +22,7 @@ TEST(the_least_wavefronts_are_rounded_up)
 		}
 }
 
-/* A launch of ten units with one amount in each phase and pipe, all different. */
+/* A launch of ten units with a different amount in each phase and pipe. */
 static struct launch_work uneven_launch(void)
 {
 	struct launch_work launch = {.shape = {.grid = {10, 1, 1},
@@ -67,7 +67,7 @@ TEST(amounts_are_summed_over_phases_and_pipes)
 			    of_ten_units(&launch, PIPE_FP32)) < 1e-3);
 }
 
-/* Spilled bytes go through shared memory's pipe, of all threads; loads and stores alike. */
+/* Spilled bytes of all threads use shared memory's pipe, for loads and stores alike. */
 TEST(spills_are_read_and_written)
 {
 	const struct device_spec device = case_device_hopper();
@@ -85,7 +85,7 @@ TEST(spills_are_read_and_written)
 			    64 * 128 / 128.0) < 1e-9);
 }
 
-/* One block on each of 132 SMs; only latency and one clock of work a step. */
+/* One block on each of 132 SMs, with only latency and one clock of work per step. */
 static double clocks_with_latency(
 	double latency, double steps, double waves, enum schedule schedule)
 {
@@ -108,16 +108,16 @@ static double latency_of_stream_k(double steps, double waves)
 	       clocks_with_latency(0, steps, waves, SCHEDULE_STREAM_K);
 }
 
-/* What latency adds: the first load of each wave (of a persistent block's only wave), the part of
- * each step that four stages do not hide, and with stream-K, where the last wave is not full, three
- * for another block's sums, its flag and the first sums, and one for those of each further block:
- * of as many as a tile of the waves that are cut has shares besides the last one. */
+/* Latency adds the first load of each wave (only of the first wave for a persistent block), and
+ * the part of each step that four stages do not hide. Stream-K with an incomplete last wave adds
+ * three latencies (another block's sums, its flag, and the first sums), and one for the sums of
+ * each further block that shares the tile. */
 TEST(latency_is_paid_where_a_schedule_waits)
 {
 	for (double steps = 1; steps <= 64; steps *= 4)
 		for (double waves = 1; waves <= 4; waves++) {
 			const double hidden = waves * steps * 100 / 4;
-			const double part = waves / 5; /* of a wave; then a whole one before it */
+			const double part = waves / 5; /* part of a wave, preceded by a whole one */
 			double added[3];
 
 			for (int schedule = 0; schedule < 3; schedule++)
@@ -139,10 +139,9 @@ TEST(latency_is_paid_where_a_schedule_waits)
 		}
 }
 
-/* A wave that is not full, at the end, is one more: a persistent block has begun to load its tile
- * while it ended the one before, unless it is the only wave; blocks of an ordinary grid begin
- * again.
- */
+/* An incomplete last wave counts as a full one. Unless it is the only wave, a persistent block
+ * has already loaded the tile while it finished the previous one; blocks of an ordinary grid
+ * load it anew. */
 TEST(the_last_wave_of_a_persistent_kernel_waits_for_no_first_load)
 {
 	for (double steps = 1; steps <= 64; steps *= 4)

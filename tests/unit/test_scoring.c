@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pool that is large enough for threads: each candidate's time is what a predictor of its own
- * says.
+ * A pool large enough for several threads: each candidate's time equals that of a separate
+ * predictor.
  */
 #include "unit/unit.h"
 #include "unit/kernel_fixture.h"
@@ -10,8 +10,8 @@
 
 #include "engine/candidates.h"
 
-/* The best by physics have what was learned in them, each for itself; the others are as much slower
- * or faster as these are on average, all alike. */
+/* The best candidates by the physical model get their own learned factor. All others get the
+ * mean factor of these. */
 static void what_was_learned_is_asked_of_the_best(const struct catalogue *catalogue,
 	const struct candidates *physics, struct device_spec *device, double least_us)
 {
@@ -55,7 +55,7 @@ static void what_was_learned_is_asked_of_the_best(const struct catalogue *catalo
 TEST(threads_score_as_one_does)
 {
 	enum {
-		LEAST = 100000, /* of candidates, so that there are several threads */
+		LEAST = 100000, /* enough candidates for several threads */
 		EACH = 211
 	};
 	static const char *const templates[] = {"templates", NULL};
@@ -83,7 +83,7 @@ TEST(threads_score_as_one_does)
 
 		assert_ok(predict_candidate(&candidate, &err));
 		assert_true(candidate.prediction.time_us == pool.predicted_us[i]);
-		/* of its longest launch */
+		/* values of the longest launch */
 		assert_true(candidate.prediction.units >= 1);
 		assert_true(candidate.prediction.regs_per_thread >= 16);
 	}
@@ -95,7 +95,7 @@ TEST(threads_score_as_one_does)
 	catalogue_release(&catalogue);
 }
 
-/* The next prediction of the same choices does not lean on a score that was given away. */
+/* A prediction of the same choices does not use a score that was handed over to the caller. */
 static void a_score_may_be_taken(const struct candidate *candidate)
 {
 	struct predictor predictor = {0};
@@ -113,8 +113,8 @@ static void a_score_may_be_taken(const struct candidate *candidate)
 	predictor_close(&predictor);
 }
 
-/* A pool is scored in its order, and what its candidates have in common is computed once: launches
- * that come and go, families that say nothing of their work. */
+/* A pool is scored in order and shares intermediate results between candidates. The test has
+ * launches that come and go, and families without a work model. */
 TEST(each_is_scored_as_if_alone)
 {
 	enum {

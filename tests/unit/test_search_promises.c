@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What headers of src/search promise of single steps: who becomes a parent, how far apart values
- * are.
+ * Promises of the headers of src/search about single steps: choice of parents and distance of
+ * values.
  */
 #include "unit/unit.h"
 
@@ -16,7 +16,7 @@ enum {
 	AXES = 3
 };
 
-/* Every configuration of three parameters of one family; nothing is predicted. */
+/* Every configuration of three parameters of one family, without predictions. */
 struct grid {
 	struct search_parameter parameters[AXES];
 	struct search_family family;
@@ -63,7 +63,7 @@ enum {
 	CHILDREN = 300
 };
 
-/* The mean place (0: the fastest) of the first ones that values of children are from; the children
+/* Mean rank (0 is the fastest) of the candidates whose values the children inherit. The children
  * take child_us. */
 static double mean_place(double child_us)
 {
@@ -95,11 +95,11 @@ static double mean_place(double child_us)
 	}
 	evolution->close(state);
 	grid_close(&grid);
-	assert_true(inherited > CHILDREN); /* most values are from parents */
+	assert_true(inherited > CHILDREN); /* most values come from parents */
 	return places / (double)inherited;
 }
 
-/* The lower of two that are drawn among 0 to 11 is 3.5 on average, the higher 7.5. */
+/* Of two ranks drawn from 0 to 11, the lower one averages 3.5 and the higher one 7.5. */
 TEST(of_two_parents_that_are_drawn_the_faster_is_taken)
 {
 	double expected = 0;
@@ -147,7 +147,7 @@ TEST(values_without_an_order_are_all_as_far_apart_as_ends)
 			assert_true(fabs(alike(&of_unordered, &unordered, a, b) -
 					    (a == b ? own : ends)) < 1e-9);
 		}
-	/* with an order by their distance */
+	/* ordered values: by distance */
 	for (choice a = 0; a < levels; a++)
 		for (choice b = 0; b + 1 < levels; b++)
 			assert_true((alike(&of_ordered, &ordered, a, b) >

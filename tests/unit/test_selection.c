@@ -22,7 +22,8 @@ static struct selection choose(struct selection_item *items, size_t count)
 	return selection;
 }
 
-/* Where few blocks run, of a time, and where it was measured. */
+/* The noise of code placement depends on the number of blocks, the time, and where it was
+ * measured. */
 TEST(code_placement_counts_where_few_blocks_run)
 {
 	static const struct {
@@ -57,7 +58,7 @@ TEST(code_placement_counts_where_few_blocks_run)
 	}
 }
 
-/* Twenty runs over the same near-tied candidates with half a percent of noise: one winner. */
+/* Twenty runs over the same near-tied candidates with 0.5% noise give one winner. */
 TEST(noisy_runs_agree)
 {
 	struct random_state random;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sources with their includes: what is expanded, what stays for the toolkit, what is refused.
+ * Sources with their includes: which are expanded, left to the toolkit, or refused.
  */
 #include "unit/unit.h"
 #include <ctype.h>
@@ -28,13 +28,12 @@ TEST(test_bad_includes)
 		{"# include NAME\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#include \"\"\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#include \"none.cuh\"\n", "\n#include <none.cuh>\n"},
-		/* a file above the folder: the compiler finds none of this name, and sees no other
-		 */
+		/* a file above the folder: no file of this name is visible to the compiler */
 		{"#include \"../../nobody/has.h\"\n", "\n#include <nobody/has.h>\n"},
 		{"#include \"/etc/passwd\"\n", "\"/etc/passwd\"; add its folder to the JSON"},
 		{"#include \"..\"\n", "\"..\"; add its folder to the JSON"},
 		{"#include \"../../out.h\"\n", "\"include_paths\": [\"../..\"]\n"},
-		/* however a compiler may come to see it */
+		/* any spelling that a compiler accepts */
 		{"%:include \"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#incl\\\nude \"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
 		{"\n\\\n#include \"/etc/passwd\"\n", "\n#error the include"},
@@ -68,7 +67,7 @@ TEST(test_bad_includes)
 			assert_null(source);
 			continue;
 		}
-		/* an error if the compiler comes to it, or a header of the toolkit */
+		/* an error if the compiler reaches the line, or a header of the toolkit */
 		assert_ok(source_expand(root, "op/bad.cu", folders, NULL, &source, &err));
 		assert_non_null(strstr(source, cases[i].message));
 		assert_null(strstr(source, "#include \""));
@@ -96,7 +95,7 @@ TEST(test_bad_includes)
 	assert_null(strstr(strstr(source, "const int b;") + 1, "const int b;"));
 	assert_non_null(strstr(source, "#include <ignored>"));
 	free(source);
-	/* without a newline at the end of the file */
+	/* the file does not end with a newline */
 	free(scratch_file(root, "op/last.cu", "const int a;"));
 	assert_ok(source_expand(root, "op/last.cu", folders, NULL, &source, &err));
 	assert_string_equal(source, "#line 1 \"op/last.cu\"\nconst int a;\n");
@@ -104,11 +103,11 @@ TEST(test_bad_includes)
 	free(root);
 }
 
-/* What is the host's becomes blanks, `@` here; lines stay. */
+/* Host code becomes blanks (shown as `@`); line numbers stay. */
 TEST(test_host_code)
 {
 	static const struct {
-		const char *source, *expanded; /* NULL: all stays */
+		const char *source, *expanded; /* expanded is NULL if all stays */
 	} cases[] = {
 		{"void f() { k<<<1, 2>>>(a); }", "@@@@@@@@@@@@@@@@@@@@@@@@@@@@"},
 		{"int main() {\n\texit(1);\n}", "@@@@@@@@@@@@\n@@@@@@@@@\n@"},
@@ -124,7 +123,7 @@ TEST(test_host_code)
 			"@@@@@@@@\n@\n@@@@@@@@@@@@@@@@@@@@\n@@@@@\n@"},
 		{"const std::string s = \"x\"; const dim3 b(1, 2);",
 			"@@@@@@@@@@@@@@@@@@@@@@@@@@ @@@@@@@@@@@@@@@@@@@"},
-		/* of a class, bodies and initializers of containers */
+		/* of a class only function bodies and initializers of containers are removed */
 		{"class c { const std::map<a, b> m = {{A, 1}}; static constexpr std::size_t n = 2; "
 		 "};",
 			"class c { const std::map<a, b> m @@@@@@@@@@; static constexpr std::size_t "
@@ -158,7 +157,7 @@ TEST(test_host_code)
 			"#if 0\n{ {\n#endif\n@@@@@@@@@@@@@@@@@@@@@@@@"},
 		{"char a = '{'; char b = '\\''; int f() { return '}'; }",
 			"@@@@@@@@@@@@@ @@@@@@@@@@@@@@ @@@@@@@@@@@@@@@@@@@@@@@"},
-		/* as they are */
+		/* unchanged */
 		{"const char *s = R\"x(\nint main() {\n)\" )x\";\n__global__ void k() {}", NULL},
 		{"const char *s = \"int main() {\"; const int n = 1'0; /* main() { */", NULL},
 		{"__host__ __device__ int f() { return 1; } constexpr int g() { return 1; }", NULL},
@@ -189,11 +188,11 @@ TEST(test_host_code)
 	}
 }
 
-/* Definitions of BM leave, whether macros or constants; what only looks like one stays. */
+/* Definitions of BM, macros or constants, are removed; text that only resembles one stays. */
 TEST(test_definitions)
 {
 	static const struct {
-		const char *source, *rest; /* NULL: all stays */
+		const char *source, *rest; /* rest is NULL if all stays */
 	} cases[] = {
 		{"#define BM 64\nint a[BM];", "@@@@@@@@@@@@@\nint a[BM];"},
 		{"#ifndef BM\n#define BM \\\n 64\n#endif\n",
@@ -224,7 +223,7 @@ TEST(test_definitions)
 	}
 }
 
-/* A link may lead to what is searched anyway; anything else that it could show is refused. */
+/* A link may point into the searched folders; all other links are refused. */
 TEST(test_links)
 {
 	char *root = string_format("%s/test-links", TEST_BUILD);
@@ -254,7 +253,7 @@ TEST(test_links)
 	assert_string_equal(source, "#line 1 \"op/fifo.cu\"\n#include <fifo.h>\n");
 	free(source);
 	source = NULL;
-	/* to a folder of include_paths; within the folder */
+	/* a link to a folder of include_paths, then within the folder */
 	unlink(linked);
 	top = realpath(mine, NULL);
 	free(secret);
@@ -267,8 +266,8 @@ TEST(test_links)
 	free(root);
 }
 
-/* What the scanner makes of a text: one blank for each comment, no contents of literals, spliced
- * lines joined. */
+/* The scanner replaces each comment by a blank, drops the contents of literals, and joins
+ * spliced lines. */
 TEST(test_scan)
 {
 	static const struct {
@@ -301,7 +300,7 @@ TEST(test_scan)
 	}
 }
 
-/* Each branch of each #if is in one of the views, with all that it stands in. */
+/* Each branch of each #if occurs in some view, together with all enclosing lines. */
 TEST(test_branches)
 {
 	static const char source[] = "a\n#if X\nb\n#if Y\nc\n#else\nd\n#endif\n#elif Z\ne\n"
@@ -332,7 +331,7 @@ TEST(test_branches)
 	code_release(&code);
 }
 
-/* Two #if that do not stand in each other take their second branches in one view. */
+/* Two #if that are not nested take their second branches in the same view. */
 TEST(test_views_are_few)
 {
 	static const char source[] = "#if X\na\n#else\nb\n#endif\n#ifdef Y\nc\n#else\nd\n#endif\n";
@@ -353,7 +352,7 @@ TEST(test_views_are_few)
 	code_release(&code);
 }
 
-/* Each repeats 32,000 times, with its number in the place of every %d, then `rest` as often. */
+/* Repeats each text 32,000 times, with its number in place of every %d, and `rest` as often. */
 TEST(long_sources_are_read_in_linear_time)
 {
 	static const struct {
@@ -386,12 +385,12 @@ TEST(long_sources_are_read_in_linear_time)
 		kernel_source_read(text.data, NULL, &source);
 		kernel_source_release(&source);
 	}
-	/* of the processor; in quadratic time more than 25 s */
+	/* processor time; quadratic algorithms need more than 25 s */
 	assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 10);
 }
 
-/* What the kernel hash and the key of the cache are made of: a change of any file that is included,
- * in whatever branch, and of no other. */
+/* Input of the kernel hash and of the cache key: a change of any included file, in any branch,
+ * counts; other files do not. */
 TEST(test_contents_count)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spaces: what is visited in what order, what each constraint removes, when derived constants are
- * computed, errors.
+ * Spaces: order of enumeration, configurations removed by each constraint, evaluation order of
+ * derived constants, errors.
  */
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static struct space *bound_space(
 	return space;
 }
 
-/* The values of what was visited: those that are in the space, no more. */
+/* The values of all visited configurations, which belong to the space. */
 struct witness {
 	const struct space *space;
 	struct text seen;
@@ -42,7 +42,8 @@ static bool witness_visit(const choice *configuration, void *context)
 	return true;
 }
 
-/* visited: parameters and derived constants of each; removed: by each constraint. */
+/* visited: parameters and derived constants of each configuration; removed: count for each
+ * constraint. */
 static void expect_enumeration(struct space *space, const char *visited, const char *removed)
 {
 	double counts[16] = {0}, sum;
@@ -60,7 +61,7 @@ static void expect_enumeration(struct space *space, const char *visited, const c
 	}
 	assert_string_equal(text_string(&text), removed);
 	assert_true(sum == space->tail[0]);
-	/* counting alone finds the same */
+	/* counting without a visit gives the same */
 	struct space_removed again = {.by_constraint = memory_zeroed(16, sizeof(double))};
 	assert_int_equal(space_enumerate(space, NULL, NULL, &again, &err), STATUS_OK);
 	assert_true(again.legal == counted.legal);
@@ -89,7 +90,7 @@ TEST(test_order_and_counts)
 	assert_string_equal(space->constraints[1].why, "why 1");
 	assert_int_equal(name_table_find(space->names, "area"), 5);
 	assert_int_equal(space->parameters[1].values.count, 2);
-	/* BM + BN > 24 comes first: it needs no S */
+	/* BM + BN > 24 comes first, because it does not need S */
 	expect_enumeration(
 		space, "32 8 1 256 512; 32 16 1 512 1024; 16 16 1 256 512; ", "3 3 3 0 ");
 	builder_close(space);
@@ -106,7 +107,7 @@ TEST(test_root)
 	struct value fixed[] = {value_int(8)};
 	struct space *space = bound_space(&description, fixed);
 	expect_enumeration(space, "", "0 6 ");
-	/* bound again */
+	/* bind once more */
 	struct error err = {0};
 	fixed[0] = value_int(10);
 	assert_int_equal(space_bind(space, fixed, &err), STATUS_OK);
@@ -152,7 +153,7 @@ TEST(test_no_parameters)
 	builder_close(space);
 }
 
-/* A constraint may keep a later one, or a derived constant, from failing. */
+/* A constraint may guard a later constraint or derived constant against failing. */
 TEST(test_guards)
 {
 	const struct space_description description = {
@@ -184,7 +185,7 @@ static void expect_failure(
 {
 	struct space *space = bound_space(description, NULL);
 	struct error err = {0};
-	/* twice: what was remembered of the first time is no excuse */
+	/* twice: the second run must not rely on cached results of the first */
 	for (int turn = 0; turn < 2; turn++) {
 		struct witness witness = {.space = space};
 		err = (struct error){0};
@@ -233,7 +234,7 @@ TEST(test_failures)
 	expect_failure(&constant_list, "derived: expected a number or a string, found a list", "");
 }
 
-/* A constant that no constraint reads fails where the values of a configuration are asked for. */
+/* A constant that no constraint reads fails when the values of a configuration are requested. */
 TEST(test_unread_constants)
 {
 	const struct space_description description = {
@@ -269,7 +270,7 @@ static void expect_refusal(const struct space_description *description, const ch
 
 TEST(test_refusals)
 {
-	/* a list sees no parameter, a derived constant none after it */
+	/* a list sees no parameter, and a derived constant sees no later one */
 	expect_refusal(&(struct space_description){.parameters = {"A", "[1]", "B", "[A]"}},
 		"list: column 2: unknown name 'A'");
 	expect_refusal(&(struct space_description){.derived = {"a", "b", "b", "1"}},
@@ -283,7 +284,7 @@ TEST(test_refusals)
 	expect_refusal(
 		&(struct space_description){.fixed = {"N"}, .parameters = {"A", "[1 // (N - 1)]"}},
 		"list: column 4: '//' of 1 and 0: division by zero");
-	/* a list for a fixed name */
+	/* a list for a fixed name is refused */
 	struct space *space;
 	struct error err = {0};
 	const struct space_description fixed = {.fixed = {"N"}};
@@ -294,7 +295,7 @@ TEST(test_refusals)
 		STATUS_BAD_INPUT);
 	assert_string_equal(err.message, "N: expected a number or a string, found a list");
 	builder_close(space);
-	/* as many parameters as there may be work */
+	/* the maximum number of parameters works */
 	space = builder_open(NULL, 0);
 	for (int i = 0; i < SPACE_PARAMETERS_MAX; i++) {
 		char name[8];
@@ -315,7 +316,8 @@ static bool stop_visit(const choice *configuration, void *context)
 	return ++*(int *)context < 5;
 }
 
-/* Nine parameters of ten values: 10^9 configurations, of which constraints over all leave few. */
+/* Nine parameters with ten values: 10^9 configurations, of which constraints over all parameters
+ * leave few. */
 static void expect_legal(const char *derived, const char *constraint, double legal)
 {
 	struct space *space = builder_open(NULL, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random spaces against a loop over the whole product, which applies the constraints by their texts
- * alone: the same configurations in the same order, the same counts.
+ * Random spaces, compared with a loop over the whole product that applies only the texts of the
+ * constraints: the configurations, their order and the counts agree.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static struct space *random_space(struct random_state *random)
 	return space;
 }
 
-/* The next of all configurations in lexicographic order; false after the last. */
+/* Advances to the next configuration in lexicographic order; false after the last. */
 static bool next_configuration(const struct space *space, choice *configuration)
 {
 	for (size_t p = space->parameter_count; p-- > 0;) {
@@ -80,7 +80,7 @@ struct visited {
 	const struct space *space;
 	choice (*configurations)[8];
 	size_t count, capacity;
-	struct value values[32]; /* of the last one */
+	struct value values[32]; /* values of the last configuration */
 };
 
 static bool record_visit(const choice *configuration, void *context)
@@ -95,7 +95,7 @@ static bool record_visit(const choice *configuration, void *context)
 	ARRAY_GROW(visited->configurations, visited->count, visited->capacity);
 	memcpy(visited->configurations[visited->count++], configuration,
 		visited->space->parameter_count * sizeof(choice));
-	/* a visit may use the space; its constants are those of the expressions as they stand */
+	/* a visit may use the space, whose constants equal those of the original expressions */
 	assert_int_equal(space_values(visited->space, configuration, again, &err), STATUS_OK);
 	for (size_t i = 0; i < visited->space->names->count; i++)
 		assert_true(visited->values[i].type == again[i].type &&
@@ -112,7 +112,7 @@ static bool record_visit(const choice *configuration, void *context)
 	return true;
 }
 
-/* By the texts of the constraints alone, nothing put in, nothing remembered. */
+/* Evaluates the texts of the constraints, without constant folding or caching. */
 static bool is_legal(const struct space *space, const struct value *values)
 {
 	bool legal = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategies on spaces whose best candidate is known: promises of all, and how good each is.
+ * Strategies on spaces with a known best candidate: promises that all keep, and the quality of
+ * each.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,13 +19,13 @@ enum {
 struct run {
 	const struct landscape *landscape;
 	const struct strategy *strategy;
-	size_t window; /* so many are under way at once */
+	size_t window; /* maximum number of pending candidates */
 	size_t asked;
 	double best_us;
-	uint64_t trace; /* of the order in which candidates were asked */
+	uint64_t trace; /* hash of the order in which candidates were asked */
 };
 
-/* The loop as the tuner runs it; answers come in the order of the questions. */
+/* The loop as the tuner runs it; results come in the order of the requests. */
 static void run_search(struct run *run, const struct search_view *view)
 {
 	bool *seen = calloc(view->count + 1, sizeof(*seen));
@@ -42,7 +43,7 @@ static void run_search(struct run *run, const struct search_view *view)
 		while (count < run->window &&
 			(result = run->strategy->ask(state, &candidate)) == ASK_CANDIDATE) {
 			assert_true(candidate < view->count);
-			assert_false(seen[candidate]); /* nothing twice */
+			assert_false(seen[candidate]); /* no candidate is asked twice */
 			assert_true(isfinite(view->predicted_us[candidate]));
 			seen[candidate] = true;
 			queue[count++] = candidate;
@@ -50,7 +51,8 @@ static void run_search(struct run *run, const struct search_view *view)
 			run->trace = (run->trace ^ candidate) * 1099511628211u;
 		}
 		if (count == 0) {
-			assert_int_equal(result, ASK_DONE); /* nobody waits for nothing */
+			assert_int_equal(result,
+				ASK_DONE); /* a strategy waits only if results are pending */
 			break;
 		}
 		candidate = queue[0];
@@ -62,7 +64,7 @@ static void run_search(struct run *run, const struct search_view *view)
 	free(seen);
 }
 
-/* How much slower the best that was found is than the best there is. */
+/* Relative slowdown of the best candidate found, compared with the true best. */
 static double regret(const struct landscape *landscape, const char *name, size_t window,
 	size_t budget, size_t *asked)
 {
@@ -105,7 +107,8 @@ TEST(test_promises)
 	struct landscape landscape;
 
 	landscape_init(&landscape, 3, 2, 0.1);
-	for (size_t i = 0; i < landscape.view.count; i += 3) /* a third cannot run */
+	for (size_t i = 0; i < landscape.view.count;
+		i += 3) /* a third of the candidates cannot run */
 		((double *)(uintptr_t)landscape.view.predicted_us)[i] = INFINITY;
 	for (size_t i = 0; strategies[i]; i++)
 		for (size_t window = 1; window <= 64; window *= 64) {
@@ -116,7 +119,7 @@ TEST(test_promises)
 			view.budget = 100;
 			run_search(&first, &view);
 			run_search(&second, &view);
-			assert_true(first.trace == second.trace); /* the same again */
+			assert_true(first.trace == second.trace); /* a second run is identical */
 			if (strcmp(strategies[i]->name, "exhaustive") == 0)
 				assert_int_equal(first.asked,
 					landscape.view.count - (landscape.view.count + 2) / 3);
@@ -174,7 +177,7 @@ TEST(test_guided_finds_the_best)
 		double *truth;
 
 		landscape_init(&landscape, 100 + (uint64_t)seed, 2.2, 0);
-		/* a tenth of the candidates fails, but the statistics are over all */
+		/* a tenth of the candidates fails, but the statistics include all */
 		truth = memory_copy(landscape.time_us, landscape.view.count * sizeof(*truth));
 		correlation += statistics_rank_correlation(
 			truth, landscape.view.predicted_us, landscape.view.count);
@@ -196,8 +199,9 @@ TEST(test_guided_finds_the_best)
 	assert_true(correlation > 0.6 && correlation < 0.8);
 	for (int seed = 0; seed < SEEDS; seed++)
 		assert_true(guided[seed] < random[seed]);
-	/* Within 2% of the best of tens of thousands, of which two or three are that good. One miss
-	 * is allowed: rounding differs between compilers, and a search is chaotic. */
+	/* The result is within 2% of the best of tens of thousands, of which two or three are
+	 * that good. One miss is allowed, because rounding differs between compilers and a
+	 * search is chaotic. */
 	for (int seed = 0; seed < SEEDS; seed++)
 		found += guided[seed] < 0.02;
 	assert_true(found >= SEEDS - 1);
@@ -207,7 +211,7 @@ TEST(test_guided_finds_the_best)
 		    0.8 * statistics_quantile(random, SEEDS, 0.5));
 }
 
-/* Families without a model: all predictions are alike, and guided learns from times alone. */
+/* Families without a model have equal predictions, so guided learns only from times. */
 TEST(test_no_model)
 {
 	enum {
@@ -231,8 +235,8 @@ TEST(test_no_model)
 	assert_true(found >= SEEDS - 1);
 }
 
-/* Strategies that need no model do much better than chance where neighbours are alike. One miss is
- * allowed: the best is in one of two families. */
+/* Strategies that need no model do much better than random where neighbours are similar. One
+ * miss is allowed, because the best is in one of two families. */
 TEST(test_model_free)
 {
 	enum {
@@ -262,7 +266,8 @@ TEST(test_model_free)
 		assert_true(better[i] >= SEEDS - 1);
 }
 
-/* Where the model is right, its first pick is the best, and everybody who trusts it knows. */
+/* With a perfect model the first candidate is the best, and strategies that use the model find
+ * it at once. */
 TEST(test_perfect_model)
 {
 	struct landscape landscape;
@@ -279,8 +284,8 @@ TEST(test_perfect_model)
 	landscape_release(&landscape);
 }
 
-/* guided begins with the shortlist of eight, then two of each family, however bad its prediction.
- */
+/* guided begins with the shortlist of eight, then two of each family, even with poor
+ * predictions. */
 TEST(test_seeds)
 {
 	const struct strategy *guided = strategy_find("guided");

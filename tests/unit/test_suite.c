@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Suites: where they are found, and what they may hold. That those of configs can be served is seen
- * by tests/checks/schemas.py.
+ * Suites: where they are found, and their valid content. tests/checks/schemas.py checks those of
+ * configs.
  */
 #include "unit/unit.h"
 
@@ -43,7 +43,7 @@ TEST(test_what_it_holds)
 	assert_null(suite.families[1]);
 	suite_release(&suite);
 	assert_null(suite.root);
-	/* what is left out */
+	/* omitted members */
 	assert_ok(file_write(path, HEAD ",\"problems\":[\"M=1\"]}",
 		strlen(HEAD ",\"problems\":[\"M=1\"]}"), &err));
 	assert_ok(suite_load(path, nowhere, &suite, &err));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which toolkit's headers the compiler gets, and what tells one toolkit from another.
+ * Which toolkit's headers the compiler uses, and how toolkits are distinguished.
  */
 #include "unit/unit.h"
 
@@ -37,7 +37,7 @@ static char *hash_of(const char *library)
 	return hash;
 }
 
-/* Each change is seen, and the same files elsewhere are the same toolkit. */
+/* Each change gives another hash; the same files in another place give the same hash. */
 TEST(test_hash)
 {
 	static const char *const changes[][2] = {
@@ -84,7 +84,7 @@ static const char *stand_in(const struct stand_ins *all, const char *name)
 
 	for (size_t i = 0; i < all->count; i++)
 		if (strcmp(all->names[i], name) == 0) {
-			assert_null(found); /* one answers each */
+			assert_null(found); /* each header has one stand-in */
 			found = all->texts[i];
 		}
 	return found;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tuned file's rules: what replaces what, which files are refused, what survives a re-write.
+ * Rules of the tuned file: replacing entries, refused files, members that survive a rewrite.
  */
 #include "unit/unit.h"
 
@@ -41,10 +41,10 @@ TEST(test_other_devices_are_refused)
 		bool same;
 	} cases[] = {
 		{"NVIDIA H200", "h200-sxm", 90, 132, true},
-		/* the sheet that the GPU matches is the same model, whatever it is called */
+		/* the sheet that the GPU matches is the same model, under any name */
 		{"NVIDIA H200 SXM5 141 GB", "h200-sxm", 90, 132, true},
 		{"NVIDIA H200", NULL, 90, 132, true},
-		{"NVIDIA H200", "h200-sxm", 90, 66, false}, /* a part of it (MIG) */
+		{"NVIDIA H200", "h200-sxm", 90, 66, false}, /* a part of the GPU (MIG) */
 		{"NVIDIA H100", "h100-sxm", 90, 132, false},
 		{"NVIDIA H200", "h200-sxm", 100, 132, false},
 		{"NVIDIA X", NULL, 90, 132, false},
@@ -69,7 +69,7 @@ TEST(test_other_devices_are_refused)
 	tuned_release(&tuned);
 }
 
-/* Two GPUs without a sheet have that in common, and no more. */
+/* GPUs without a sheet are distinguished by name. */
 TEST(test_gpus_without_a_sheet_differ_by_name)
 {
 	struct gpu_model other = device("NVIDIA B", NULL, 86, 84);
@@ -102,8 +102,9 @@ static void write_text(const char *path, const char *text)
 	assert_ok(file_write(path, text, strlen(text), &err));
 }
 
-/* Members that a newer version wrote survive a rewrite: of the file, an entry, a winner, another
- * family's row and a tied one; also if another entry is replaced, or the file is merged. */
+/* Unknown members of a newer version survive a rewrite: those of the file, an entry, a winner,
+ * another family's row and a tied row. They also survive if another entry is replaced or the
+ * file is merged. */
 TEST(test_unknown_members_survive)
 {
 	static const char file[] =
@@ -132,7 +133,7 @@ TEST(test_unknown_members_survive)
 	for (int round = 0; round < 2; round++) {
 		assert_ok(tuned_load(path, &tuned, &err));
 		if (round) {
-			/* another process has written the file since */
+			/* another process has written the file in the meantime */
 			assert_ok(tuned_load(path, &other, &err));
 			put(&other, entry(P2, "measured", "r1", "gemm/a:5"));
 			assert_ok(tuned_replace(&other, path, &err));
@@ -155,7 +156,8 @@ TEST(test_unknown_members_survive)
 	free(path);
 }
 
-/* One line for a run or an entry; a tied row has what differs from the winner. */
+/* Each run and each entry takes one line; a tied row stores only its differences from the
+ * winner. */
 TEST(test_a_file_is_compact)
 {
 	static const char expected[] =
@@ -206,7 +208,7 @@ TEST(test_a_file_is_compact)
 	tuned_release(&tuned);
 }
 
-/* A full disk leaves the old file as it was, and no other beside it. */
+/* A full disk leaves the old file unchanged and no temporary file. */
 TEST(test_full_disk)
 {
 	char folder[] = TEST_SCRATCH "/tiletune-tuned-XXXXXX";
@@ -238,7 +240,7 @@ TEST(test_full_disk)
 	text_release(&before);
 	text_release(&after);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(rmdir(folder), 0); /* empty: no temporary file is left */
+	assert_int_equal(rmdir(folder), 0); /* the folder is empty: no temporary file is left */
 	free(path);
 }
 
@@ -277,7 +279,7 @@ TEST(test_a_device_as_json)
 	json_free(json);
 }
 
-/* Two processes have read one file and save it one after the other. */
+/* Two processes read one file and save it one after the other. */
 TEST(test_two_writers_lose_nothing)
 {
 	char *path = scratch_file();
@@ -294,10 +296,10 @@ TEST(test_two_writers_lose_nothing)
 	put(&b, entry(P2, "measured", "r2", "gemm/a:9"));
 	assert_ok(tuned_save(&a, path, "r1", &err));
 	assert_ok(tuned_save(&b, path, "r2", &err));
-	/* and again, what has been merged in the meantime stays */
+	/* a second save keeps entries merged in the meantime */
 	put(&a, entry(P1, "measured", "r1", "gemm/a:7"));
 	assert_ok(tuned_save(&a, path, "r1", &err));
-	/* the other has still read what the first wrote before */
+	/* the other process read the file before that */
 	check(&b, P1, "gemm/a:5 |");
 	assert_ok(tuned_save(&b, path, "r2", &err));
 	tuned_release(&a);
@@ -307,7 +309,7 @@ TEST(test_two_writers_lose_nothing)
 	assert_int_equal(a.run_count, 2);
 	check(&a, P1, "gemm/a:7 |");
 	check(&a, P2, "gemm/a:9 |");
-	/* a file of another GPU model in its place is not written over */
+	/* a file of another GPU model is not overwritten */
 	open_empty(&b);
 	b.device.sm_count = 7;
 	assert_ok(tuned_replace(&b, path, &err));
@@ -318,8 +320,8 @@ TEST(test_two_writers_lose_nothing)
 	free(path);
 }
 
-/* The same of one problem, of which each tunes a family and saves the best so far more than once:
- * either may save first. */
+/* Two processes tune different families of one problem and save intermediate results several
+ * times, in any order. */
 TEST(test_two_writers_of_one_problem)
 {
 	static const char *const orders[] = {"abab", "baba", "abba", "baab", "aabb", "bbaa"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values: Python's equality, order and truth, exact between integers and reals; how they are
- * written.
+ * Values: Python's equality, order and truth, exact comparison of integers and reals, and
+ * formatting.
  */
 #include <math.h>
 #include <string.h>
@@ -40,7 +40,7 @@ TEST(test_format)
 
 TEST(test_equal)
 {
-	char copy[] = "bf16"; /* another address */
+	char copy[] = "bf16"; /* a copy at another address */
 	assert_true(value_equal(value_int(1), value_real(1)));
 	assert_true(value_equal(value_int(1), value_bool(true)));
 	assert_true(value_equal(value_real(0), value_bool(false)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Problems near an asked one.
+ * Problems near a requested one.
  */
 #include "unit/unit.h"
 #include "family/catalogue.h"
@@ -37,7 +37,8 @@ TEST(test_axes)
 	fixture_close(&fixture);
 	fixture_open(&fixture, "templates", "attention", NULL, NULL, "", NULL);
 	assert_non_null(strstr(fixture.operation->advice.sweep, "dtype="));
-	assert_false(axis_of(&fixture, "seq_k")->is_padding); /* a key of zeros has a weight */
+	assert_false(
+		axis_of(&fixture, "seq_k")->is_padding); /* a key whose value is 0 has a weight */
 	fixture_close(&fixture);
 }
 
@@ -81,7 +82,7 @@ TEST(test_sizes)
 	variant = find(&list, "N 1793 -> 1800");
 	assert_non_null(variant);
 	assert_int_equal(variant->kind, VARIANT_PAD);
-	assert_int_equal(value_of(variant, "ldb"), 1800); /* a packed pitch follows */
+	assert_int_equal(value_of(variant, "ldb"), 1800); /* the packed pitch follows the size */
 	assert_int_equal(value_of(variant, "ldc"), 1800);
 	variant = find(&list, "N 1793 -> 1792");
 	assert_non_null(variant);
@@ -90,9 +91,10 @@ TEST(test_sizes)
 	assert_non_null(variant);
 	assert_int_equal(variant->kind, VARIANT_PITCH);
 	assert_int_equal(value_of(variant, "N"), 1793);
-	assert_non_null(find(&list, "N 1793 -> 1920")); /* coarse multiples: more than the next */
-	assert_null(find(&list, "N 1793 -> 1808"));     /* fine ones: the next alone */
-	assert_null(find(&list, "N 1793 -> 2304"));     /* more than a quarter */
+	assert_non_null(
+		find(&list, "N 1793 -> 1920")); /* coarse multiples: also those beyond the next */
+	assert_null(find(&list, "N 1793 -> 1808")); /* fine multiples: only the next */
+	assert_null(find(&list, "N 1793 -> 2304")); /* more than a quarter larger */
 	assert_null(find(&list, "M 4096 -> 4096"));
 	for (size_t i = 0; i < list.count; i++)
 		for (size_t k = i + 1; k < list.count; k++)
@@ -112,7 +114,7 @@ TEST(test_given_pitch)
 		"", NULL);
 	assert_ok(variants_make(
 		fixture.problems.items[0], "M=512,N=513,K=512,dtype=fp32,ldc=520", &list, &err));
-	/* C's rows have room for 520, not for 544 */
+	/* the rows of C have room for 520 elements, not for 544 */
 	assert_non_null(find(&list, "N 513 -> 516"));
 	assert_int_equal(value_of(find(&list, "N 513 -> 516"), "ldc"), 520);
 	assert_null(find(&list, "N 513 -> 544"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workers are this program itself, started with the name of what they shall do.
+ * This program is the worker, started with the name of its task.
  */
 #include "unit/unit.h"
 
@@ -41,7 +41,7 @@ static int echo(int reply_fd)
 	return 0;
 }
 
-/* As where a process is within a call that cannot be interrupted: the signal has no effect. */
+/* Simulates a process inside an uninterruptible call, where the signal has no effect. */
 static bool immortal;
 int kill(pid_t pid, int signal_number)
 {
@@ -54,10 +54,11 @@ static int play_worker(const char *role)
 
 	if (strcmp(role, "crash") == 0) {
 		fprintf(stderr, "it was me\n");
-		signal(SIGSEGV, SIG_DFL); /* a sanitizer would make an exit of it */
+		signal(SIGSEGV, SIG_DFL); /* a sanitizer would turn the crash into an exit */
 		raise(SIGSEGV);
 	}
-	if (strcmp(role, "nested") == 0) { /* and no further, whatever worker_start() does */
+	if (strcmp(role, "nested") ==
+		0) { /* a nested worker must stop here, even if worker_start() fails to refuse it */
 		struct worker inner;
 		struct error err = {0};
 
@@ -106,7 +107,8 @@ TEST(lines_come_back_whole)
 		for (size_t k = 0; k < sizes[i]; k++)
 			text_append_char(&bytes.data, (char)(k * 7 + i));
 		record_append(&bytes_record, &bytes, &sent);
-		/* the echo reads as we write, so even a line beyond the pipe's size gets through */
+		/* the echo reads while the test writes, so even a line larger than the pipe gets
+		 * through */
 		for (worker_post(&worker, &sent); worker.unsent.length;) {
 			struct pollfd writable = {.fd = worker.to_fd, .events = POLLOUT};
 
@@ -184,7 +186,7 @@ TEST(ends_are_told_apart)
 	assert_end("nonsense", "sent an invalid reply");
 }
 
-/* One that does not end is given up, and that is said. */
+/* A worker that does not end is given up, with a message. */
 TEST(an_end_that_does_not_come_is_not_waited_for)
 {
 	struct worker worker;
@@ -204,7 +206,7 @@ TEST(an_end_that_does_not_come_is_not_waited_for)
 	text_release(&how);
 }
 
-/* Writing to a worker that has ended is no signal: that it has ended shows when it is heard. */
+/* Writing to a worker that has ended raises no signal; reading from it reports the end. */
 TEST(a_dead_worker_is_no_signal)
 {
 	struct bytes bytes = {{0}};
@@ -233,7 +235,7 @@ TEST(a_program_that_is_not_there_is_an_error)
 	worker_end(&worker, NULL);
 }
 
-/* A program that does not serve the command runs its own main as a worker, and starts workers. */
+/* A program without the worker command runs its own main as a worker, and starts workers. */
 TEST(a_worker_starts_none)
 {
 	struct worker worker;
@@ -245,7 +247,7 @@ TEST(a_worker_starts_none)
 	assert_non_null(strstr(how.data, "a worker process must not start workers"));
 	assert_non_null(strstr(how.data, "must handle the command `exit3`"));
 	text_release(&how);
-	assert_null(getenv("TILETUNE_INSIDE_WORKER")); /* ours is as it was */
+	assert_null(getenv("TILETUNE_INSIDE_WORKER")); /* this process's environment is unchanged */
 }
 
 static int before(int count, char **arguments)

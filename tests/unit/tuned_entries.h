@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Entries of a tuned file for tests: made in one line, described in one line.
+ * One-line constructors and descriptions of entries of a tuned file.
  */
 #ifndef TESTS_TUNED_ENTRIES_H
 #define TESTS_TUNED_ENTRIES_H
@@ -13,7 +13,7 @@
 #include "format/tuned.h"
 #include "unit/unit.h"
 
-/* A record from text. */
+/* Parses a record from text. */
 static inline void parse(const struct record *record, const char *text, void *value)
 {
 	struct json *json = NULL;
@@ -26,7 +26,7 @@ static inline void parse(const struct record *record, const char *text, void *va
 	json_free(json);
 }
 
-/* members: of the run, behind its id. */
+/* members: JSON members of the run, after its id. */
 static inline struct run run_of(const char *id, const char *members)
 {
 	struct run run = {0};
@@ -70,7 +70,7 @@ static inline struct named_values problem_of(int m)
 	return problem;
 }
 
-/* problem: its M. families: "gemm/a:5 gemm/b:7", the first is the winner. */
+/* problem is M; families reads "gemm/a:5 gemm/b:7", with the winner first. */
 static inline struct tuned_entry entry(
 	int problem, const char *timing, const char *run, const char *families)
 {
@@ -135,7 +135,7 @@ static inline void describe_row(const struct tuned_row *row, struct text *text)
 		row->run ? row->run : "", row->result.time.median);
 }
 
-/* "winner@run:time | family@run:time ..." of the entry with this problem. */
+/* Returns "winner@run:time | family@run:time ..." for the entry of this problem. */
 static inline char *describe(const struct tuned *tuned, int problem)
 {
 	const struct tuned_entry *entry = find(tuned, problem);

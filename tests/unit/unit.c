@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program of all unit tests: `unit NAME` runs those of test_NAME.c.
+ * The program of all unit tests: `unit NAME` runs the tests of test_NAME.c.
  */
 #include "unit.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Names the group in processes that a test starts from this program. */
+/* Names the group for processes that a test starts from this program. */
 static const char group_variable[] = "UNIT_GROUP";
 
 static struct unit_group *groups;
@@ -18,7 +18,7 @@ void unit_group_register(struct unit_group *group)
 	groups = group;
 }
 
-/* "tuned" of "tests/unit/test_tuned.c". */
+/* "tuned" is the name of "tests/unit/test_tuned.c". */
 static bool has_name(const struct unit_group *group, const char *name)
 {
 	const char *base = strrchr(group->file, '/');

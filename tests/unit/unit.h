@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every unit test includes: cmocka in the order that it wants, tests that register themselves,
- * and a few shorthands. A test is
+ * Included by every unit test: cmocka's headers in the required order, tests that register
+ * themselves, and shorthands. A test is
  *
- *	TEST(what_it_promises)
- *	{
- *		assert_true(...);
- *	}
+ * 	TEST(states_a_behaviour)
+ * 	{
+ * 		assert_true(...);
+ * 	}
  *
  * One program holds the tests of all files; unit.c has its main(). `unit tuned` runs the tests of
  * test_tuned.c in the order of the file, and TEST=NAME (with *) in the environment selects some of
@@ -32,7 +32,7 @@ struct unit_group {
 	const char *file;
 	struct CMUnitTest tests[128];
 	size_t count;
-	CMFixtureFunction setup, teardown;    /* of all tests together */
+	CMFixtureFunction setup, teardown;    /* for all tests together */
 	int (*before)(int argc, char **argv); /* see BEFORE_TESTS */
 	struct unit_group *next;
 };
@@ -49,11 +49,11 @@ __attribute__((constructor)) static void unit_register(void)
 static inline void unit_add(struct CMUnitTest test)
 {
 	if (unit_tests.count == sizeof(unit_tests.tests) / sizeof(unit_tests.tests[0]))
-		abort(); /* two files */
+		abort(); /* more tests than the table holds */
 	unit_tests.tests[unit_tests.count++] = test;
 }
 
-/* A test with its own preparation and cleaning up; both are called with `state`. */
+/* A test with its own setup and teardown, which are called with `state`. */
 #define TEST_WITH(name, setup, teardown)                                                           \
 	static void name(void **state);                                                            \
 	__attribute__((constructor)) static void name##_add(void)                                  \
@@ -64,7 +64,7 @@ static inline void unit_add(struct CMUnitTest test)
 	static void name(__attribute__((unused)) void **state)
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 
-/* Preparation and cleaning up once, around all tests of the file. */
+/* Setup and teardown once for all tests of the file. */
 #define TEST_GROUP(setup_all, teardown_all)                                                        \
 	__attribute__((constructor)) static void unit_group(void)                                  \
 	{                                                                                          \
@@ -73,7 +73,7 @@ static inline void unit_add(struct CMUnitTest test)
 	}
 
 /* Called before the tests with main()'s arguments, also in processes that the code under test
- * starts from this program: RUN_TESTS, or the exit code of a process that is a worker. */
+ * starts from this program. Returns RUN_TESTS, or the exit code of a worker process. */
 enum {
 	RUN_TESTS = -1
 };
@@ -83,14 +83,14 @@ enum {
 		unit_tests.before = (function);                                                    \
 	}
 
-/* The call must succeed; its message is printed otherwise. */
+/* The call must succeed; otherwise its message is printed. */
 #define assert_ok(call)                                                                            \
 	do {                                                                                       \
 		if ((call) != STATUS_OK)                                                           \
 			fail_msg("%s: %s", #call, err.message);                                    \
 	} while (0)
 
-/* The call must fail with this status and a message that holds this text. */
+/* The call must fail with this status and a message that contains this text. */
 #define assert_fails(call, expected_status, text)                                                  \
 	do {                                                                                       \
 		err = (struct error){0};                                                           \

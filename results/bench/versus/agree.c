@@ -50,7 +50,7 @@ static uint64_t row_count(const struct plan_buffer *output)
 	return count < output->rows ? count : output->rows;
 }
 
-/* Rows at equal distances, first and last among them; caller frees. */
+/* Rows at equal distances, including the first and last; the caller frees them. */
 static bool rows_of(struct gpu_session *gpu, const struct timed_run *timed_run,
 	const struct plan_buffer *output, CUdeviceptr data, void **rows)
 {
@@ -95,7 +95,7 @@ bool agree_measure(struct gpu_session *gpu, const struct timed_run *ours,
 
 double agree_limit(enum dtype in, enum dtype out)
 {
-	/* fp8's accumulators keep about 13 bits and lose in one direction; one's picks differ */
+	/* fp8's accumulators have about 13 bits and truncate; even cuBLASLt's picks differ */
 	double sums = in == DTYPE_FP8_E4M3 ? 2e-2 : in == DTYPE_FP32 ? 1e-5 : 2e-3;
 	double rounding = out == DTYPE_BF16 ? 4e-3 : out == DTYPE_FP16 ? 5e-4 : 0;
 

@@ -10,7 +10,7 @@
 #include "measure/helper_kernels.h"
 #include "measure/runner.h"
 
-/* Runs differ in how many kernels a run has; this is more than any of them. */
+/* maximum number of kernels in one run */
 enum {
 	OPERATIONS_PER_RUN = 4,
 };
@@ -52,7 +52,7 @@ static bool run_in_turn(struct gpu_session *gpu, const void *context, size_t ind
 	return timed_run->run(timed_run->context, gpu, index % timed_run->set_count);
 }
 
-/* Every set has its turn in one graph, so that all timed_runs meet the same caches. */
+/* Every set has its turn in one graph, so that all timed_runs see the same caches. */
 static unsigned runs_of(const struct timed_run *timed_run)
 {
 	unsigned runs = runner_runs_per_sample(timed_run->estimate_us, OPERATIONS_PER_RUN);
@@ -69,7 +69,7 @@ bool interleaved_prepare(struct gpu_session *gpu, struct timed_run *timed_run)
 		    gpu_succeeded(gpu, gpu->cuda.cuEventCreate(&timed_run->end, CU_EVENT_DEFAULT),
 			    "making an event");
 
-	/* the first run alone: lazy loading, and a crash shows here */
+	/* the first run by itself triggers lazy loading and reveals crashes */
 	done = done && run_next(gpu, timed_run) && gpu_synchronize(gpu, "a first run") &&
 	       helper_filler(gpu) && run_next(gpu, timed_run) && record(gpu, timed_run->begin) &&
 	       run_next(gpu, timed_run) && record(gpu, timed_run->end) &&

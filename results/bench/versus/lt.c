@@ -131,7 +131,7 @@ static int data_type(enum dtype dtype)
 					 : LT_R_32F;
 }
 
-/* Scales, bias, activation. cuBLASLt's A is our B. */
+/* Sets scales, bias and activation. cuBLASLt's A is our B. */
 static int describe_rest(const struct lt *lt, const struct lt_shape *shape, void *description)
 {
 	/* scalar, a float a row, 1 x 128, 128 x 128 */
@@ -146,7 +146,7 @@ static int describe_rest(const struct lt *lt, const struct lt_shape *shape, void
 	if (result == 0 && shape->scale != LT_SCALE_NONE)
 		result = lt->description_set(
 			description, LT_DESC_B_SCALE_MODE, &our_a[shape->scale], sizeof(our_a[0]));
-	/* the heuristic wants to see that there are scales */
+	/* the heuristic must know that there are scales */
 	if (result == 0 && shape->scale != LT_SCALE_NONE)
 		result = lt->description_set(description, LT_DESC_A_SCALE_POINTER, &lt->workspace,
 			sizeof(lt->workspace));
@@ -159,7 +159,7 @@ static int describe_rest(const struct lt *lt, const struct lt_shape *shape, void
 	return result;
 }
 
-/* cuBLASLt is column-major: what it computes is C^T[n,m] = B^T A^T; our rows are its columns. */
+/* cuBLASLt is column-major and computes C^T[n,m] = B^T A^T; our rows are its columns. */
 static int describe(const struct lt *lt, const struct lt_shape *shape, struct lt_product *product)
 {
 	int compute = shape->in == DTYPE_TF32 ? LT_COMPUTE_32F_FAST_TF32 : LT_COMPUTE_32F;
@@ -231,7 +231,7 @@ void lt_product_release(struct lt_product *product)
 	*product = (struct lt_product){0};
 }
 
-/* The pointers stand in the description. */
+/* The description stores the pointers. */
 static int set_pointer(
 	const struct lt_product *product, bool wanted, int attribute, CUdeviceptr address)
 {

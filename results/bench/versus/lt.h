@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuBLASLt as the thing to beat: loaded at run time, its few calls declared by hand (values as in
- * cublasLt.h of CUDA 12 and 13), so that this builds without its header and starts without it.
+ * cuBLASLt as the baseline: loaded at run time, with its few functions declared here (values as in
+ * cublasLt.h of CUDA 12 and 13), so that this program builds without its header and starts without
+ * the library.
  *
  *	lt_open -> { lt_product_init -> lt_product_run(pick)* -> lt_product_release }* -> lt_close
  */
@@ -17,8 +18,8 @@
 #include "expr/dtype.h"
 
 enum {
-	LT_PICKS_MAX = 100, /* heuristic picks that can be asked for */
-	LT_PICKS = 8,       /* that are asked for if nothing else is said */
+	LT_PICKS_MAX = 100, /* maximum number of heuristic picks to request */
+	LT_PICKS = 8,       /* default number of picks */
 };
 
 struct lt_algorithm { /* cublasLtMatmulAlgo_t */
@@ -36,7 +37,7 @@ struct lt_heuristic { /* cublasLtMatmulHeuristicResult_t */
 struct lt {
 	struct library library;
 	void *handle;
-	CUdeviceptr workspace; /* the caller's */
+	CUdeviceptr workspace; /* owned by the caller */
 	size_t workspace_bytes;
 	size_t (*version)(void);
 	int (*create)(void **handle);
@@ -58,7 +59,7 @@ struct lt {
 		struct lt_heuristic *results, int *found);
 };
 
-/* What the problem's keys say beyond the product. */
+/* Keys of the problem beyond the product. */
 enum lt_scale { /* in the order of CUBLASLT_MATMUL_MATRIX_SCALE_* of our A */
 	LT_SCALE_NONE,
 	LT_SCALE_TENSOR,
@@ -79,39 +80,39 @@ struct lt_shape {
 	int64_t m, n, k, lda, ldb, ldc;
 	bool b_is_kn;
 	enum dtype in, out;
-	bool fast_accumulation; /* 8-bit inputs: the tensor cores' short sums alone */
+	bool fast_accumulation; /* 8-bit inputs: only the tensor cores' reduced-precision sums */
 	enum lt_scale scale;
 	enum lt_act act;
-	bool has_bias; /* of C's type */
+	bool has_bias; /* in C's type */
 };
 
 struct lt_tensors {
-	CUdeviceptr a, b, c, scale_a, scale_b, bias; /* 0: none */
+	CUdeviceptr a, b, c, scale_a, scale_b, bias; /* 0 if absent */
 };
 
 struct lt_product {
 	const struct lt *lt;
 	void *description, *a_layout, *b_layout, *c_layout;
 	struct lt_heuristic picks[LT_PICKS_MAX];
-	int pick_count; /* 0: cuBLASLt has nothing for this product */
+	int pick_count; /* 0 if cuBLASLt does not support the product */
 	bool has_scales, has_bias;
 };
 
-/* Looks for libcublasLt.so.13, then .12, on the loader's path and in the toolkit's folders.
- * STATUS_NO_DEVICE if there is none. A CUDA context must be current. */
+/* Searches for libcublasLt.so.13, then .12, on the loader's path and in the toolkit's folders.
+ * STATUS_NO_DEVICE if it is missing. A CUDA context must be current. */
 enum status lt_open(
 	struct lt *lt, CUdeviceptr workspace, size_t workspace_bytes, struct error *err);
 void lt_close(struct lt *lt);
-/* "13.1.0" into text: cublasLtGetVersion() says 130100. */
+/* Appends "13.1.0"; cublasLtGetVersion() returns 130100. */
 void lt_version(const struct lt *lt, struct text *text);
 
-/* fp32 in full fp32 (no TF32), tf32 in TF32, 16 and 8 bit with fp32 sums. The picks come in the
- * order of cuBLASLt's own heuristic: the first is what a program gets that does not ask further.
- * wanted: how many are asked for, 1 to LT_PICKS_MAX. */
+/* Computes fp32 in full fp32 (no TF32), tf32 in TF32, and 16 and 8 bit types with fp32 sums. The
+ * picks are in the order of cuBLASLt's heuristic: programs usually get the first. wanted is the
+ * number to request, 1 to LT_PICKS_MAX. */
 enum status lt_product_init(const struct lt *lt, const struct lt_shape *shape, int wanted,
 	struct lt_product *product, struct error *err);
 void lt_product_release(struct lt_product *product);
-/* Queues one run; 0 or cuBLASLt's status. */
+/* Queues one run; returns 0 or cuBLASLt's status. */
 int lt_product_run(const struct lt_product *product, int pick, const struct lt_tensors *tensors,
 	CUstream stream);
 

@@ -11,10 +11,11 @@
 #include "measure/loaded.h"
 
 enum {
-	PICK_ROUNDS = 5, /* to choose among the picks */
-	REMEASURED = 4,  /* the default, the best of the first LT_PICKS, the two fastest others */
+	PICK_ROUNDS = 5, /* rounds for selecting among the picks */
+	REMEASURED =
+		4, /* the default, the best of the first LT_PICKS, and the two fastest others */
 	ROUNDS_LEAST = 7,
-	GAP_ROUNDS = 100, /* at most */
+	GAP_ROUNDS = 100, /* maximum */
 	TENSOR_A = 0,
 	TENSOR_B = 1,
 	TENSOR_C = 2,
@@ -25,31 +26,32 @@ enum {
 };
 
 static const double pick_seconds = 0.15;
-/* A pick whose first timed run takes this many times the fastest one's is not timed further. */
+/* A pick whose first timed run takes this many times as long as the fastest is not timed further.
+ */
 static const double pick_hopeless = 1.5;
 
 struct context;
 
-/* What cuBLASLt's timed_runs run on: the same tensors as ours. */
+/* cuBLASLt's timed_runs use the same tensors as ours. */
 struct lt_side {
 	const struct context *context;
-	int only; /* this product; -1: all of them */
-	int pick; /* of each its last one where it has fewer */
+	int only; /* only this product; -1 for all */
+	int pick; /* a product with fewer picks uses its last one */
 };
 
-/* Everything of one lt_comparison. */
+/* State of one lt_comparison. */
 struct context {
 	struct gpu_session *gpu;
 	struct problem_data data;
 	struct loaded loaded;
 	struct lt_product products[PRODUCTS_MAX];
 	size_t product_count;
-	CUdeviceptr intermediate; /* between two products; the same for all sets */
+	CUdeviceptr intermediate; /* between two products; shared by all sets */
 	uint64_t intermediate_bytes;
 	struct lt_side sides[LT_PICKS_MAX];
 	struct timed_run ours, theirs[LT_PICKS_MAX];
 	bool usable[LT_PICKS_MAX];
-	int pick_count; /* of theirs */
+	int pick_count; /* number of their picks */
 };
 
 static bool run_ours(const void *context, struct gpu_session *gpu, size_t set)
@@ -128,8 +130,8 @@ static bool load_ours(
 	return context->gpu->failure.outcome == OUTCOME_OK;
 }
 
-/* Every pick once, and a few rounds of all that work. A pick that is refused is left out. only: of
- * one product, -1: of all together. */
+/* Runs every pick once, then a few rounds of all that work. A refused pick is skipped. only: this
+ * product, or -1 for all together. */
 static bool try_picks(struct context *context, int only)
 {
 	struct timed_run *running[LT_PICKS_MAX];
@@ -168,7 +170,7 @@ static bool try_picks(struct context *context, int only)
 	return interleaved_rounds(context->gpu, running, kept, 3, PICK_ROUNDS, pick_seconds);
 }
 
-/* The fastest of the first `limit` picks that is not taken; -1 if there is none. */
+/* The fastest of the first `limit` picks that is not taken, or -1. */
 static int fastest_pick(const struct context *context, int limit, const bool *taken)
 {
 	int best = -1;
@@ -181,7 +183,8 @@ static int fastest_pick(const struct context *context, int limit, const bool *ta
 	return best;
 }
 
-/* The default pick, the fastest of the first LT_PICKS, and the fastest others; returns how many. */
+/* Selects the default pick, the fastest of the first LT_PICKS, and the fastest others; returns
+ * their number. */
 static size_t choose_remeasured(struct context *context, int remeasured[REMEASURED])
 {
 	bool taken[LT_PICKS_MAX] = {false};
@@ -206,8 +209,8 @@ static void release_theirs(struct context *context)
 		timed_run_release(context->gpu, &context->theirs[i]);
 }
 
-/* Of one product among several: its default pick comes first, then all by their times, so that
- * picks of one number belong together. */
+/* For one product of several: sorts its picks by time, with the default first, so that picks of
+ * equal number belong together. */
 static bool order_picks(struct context *context, int only)
 {
 	struct lt_product *product = &context->products[only];
@@ -230,7 +233,7 @@ static bool order_picks(struct context *context, int only)
 	return true;
 }
 
-/* Time of the best pick over ours in each round; caller frees. */
+/* Time of the best pick over ours in each round; the caller frees the array. */
 static double *round_ratios(const struct timed_run *ours, const struct timed_run *best)
 {
 	double *ratios = memory_zeroed(ours->sample_count, sizeof(*ratios));
@@ -257,8 +260,8 @@ static void compare_rounds(struct lt_comparison *lt_comparison, const struct tim
 	free(ratios);
 }
 
-/* Of ours and the picks that were remeasured: which pick is best may differ from that without gaps.
- */
+/* Times ours and the remeasured picks with gaps. The best pick may differ from the one without
+ * gaps. */
 static bool time_gaps(struct context *context, double seconds, struct timed_run *const *running,
 	size_t count, struct lt_comparison *lt_comparison)
 {
@@ -379,7 +382,7 @@ void lt_comparison_run(struct gpu_session *gpu, const struct lt *lt, struct kern
 		lt_comparison->difference <=
 			(double)subject->product_count *
 				agree_limit(subject->shapes[0].in, subject->shapes[0].out);
-	/* a lost context releases nothing any more */
+	/* a lost context cannot release anything */
 	if (!lt_comparison->fatal) {
 		release_theirs(context);
 		timed_run_release(gpu, &context->ours);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One entry of a tuned file against cuBLASLt: do they agree, and who is faster.
+ * Compares one entry of a tuned file with cuBLASLt: equality of results, and speed.
  */
 #ifndef VERSUS_LT_COMPARISON_H
 #define VERSUS_LT_COMPARISON_H
@@ -11,44 +11,46 @@
 #include "measure/gpu_session.h"
 
 struct lt_comparison_options {
-	size_t rounds;      /* at most, of the interleaved timing */
+	size_t rounds;      /* maximum number of rounds of the interleaved timing */
 	double seconds;     /* for the interleaved timing; at least 7 rounds are done */
-	int picks;          /* of cuBLASLt that are tried, 1 to LT_PICKS_MAX */
-	double gap_seconds; /* for the timing of single runs with gaps between them; 0: none */
+	int picks;          /* number of cuBLASLt's picks to try, 1 to LT_PICKS_MAX */
+	double gap_seconds; /* for timing single runs with gaps; 0: none */
 };
 
 struct lt_comparison {
 	char *problem, *family, *configuration; /* copies; the first may be NULL */
-	struct lt_shape shape;                  /* of the first product */
-	bool is_chain;                          /* there is a second one */
+	struct lt_shape shape;                  /* shape of the first product */
+	bool is_chain;                          /* whether there is a second product */
 	double flop;
 	bool kernel_changed;
-	char *skipped; /* why there is no result */
-	bool fatal;    /* the context is gone: nothing more can be measured */
+	char *skipped; /* reason for a missing result */
+	bool fatal;    /* the context is lost, so nothing more can be measured */
 
-	int pick_count, best_pick; /* of a chain: of the first product; its place by time */
+	int pick_count,
+		best_pick; /* for a chain: of its first product; the best one's rank by time */
 	size_t rounds;
 	double ours_us, default_us, best_us;
-	double first_us; /* the best of the first LT_PICKS */
-	/* time of cuBLASLt's best pick over ours, of the rounds: above 1 we are faster */
+	double first_us; /* time of the best of the first LT_PICKS */
+	/* time of cuBLASLt's best pick over ours, per round: ours is faster above 1 */
 	double ratio, ratio_q25, ratio_q75, ratio_low, ratio_high;
-	/* the same of single runs with gaps, best pick and ours; 0: not measured */
+	/* the same for single runs with gaps, by the best pick and ours; 0: not measured */
 	double gap_ratio, gap_ours_us, gap_best_us;
 	double difference; /* relative norm of ours - theirs */
 	bool agrees;
 };
 
-/* Never fails: what goes wrong stands in `skipped`. store: has the subject's kernels. */
+/* Never fails: `skipped` has the reason of a missing result. store contains the subject's kernels.
+ */
 void lt_comparison_run(struct gpu_session *gpu, const struct lt *lt, struct kernel_store *store,
 	const struct subject *subject, const struct lt_comparison_options *options,
 	struct lt_comparison *lt_comparison);
 void lt_comparison_release(struct lt_comparison *lt_comparison);
 
-/* Where the rows begin: what a kernel must cope with. */
+/* Alignment of rows. */
 enum alignment_class {
 	ALIGNED,      /* every row at a multiple of 16 bytes */
-	MISALIGNED_C, /* only those of C are not: N odd */
-	MISALIGNED,   /* those of A or B are not: K odd */
+	MISALIGNED_C, /* all but those of C (N is odd) */
+	MISALIGNED,   /* all but those of A or B (K is odd) */
 };
 enum alignment_class lt_comparison_alignment(const struct lt_comparison *lt_comparison);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every comparison with cuBLASLt stands on: templates, the GPU (locked against tuners) with
- * its helper kernels, a compiler whose cubins it loads, cuBLASLt with a workspace; and the head of
- * a results file, which says all of it.
+ * Shared setup of comparisons with cuBLASLt: templates, the GPU (locked against tuners) with its
+ * helper kernels, a compiler, cuBLASLt with a workspace, and the head of a results file that
+ * describes them.
  */
 #ifndef VERSUS_SETUP_H
 #define VERSUS_SETUP_H
@@ -30,15 +30,15 @@ struct setup {
 };
 
 struct setup_options {
-	const char *path;         /* holds templates/ and configs/ */
-	const char *operation;    /* whose templates are loaded */
+	const char *path;         /* folder with templates/ and configs/ */
+	const char *operation;    /* operation whose templates are loaded */
 	const char *device;       /* number or UUID */
-	const char *cache_folder; /* NULL: the user's */
+	const char *cache_folder; /* NULL for the user's folder */
 };
 
-/* setup: zeroed by this. Release it whatever comes back. */
+/* Zeroes setup first. The caller releases it in any case. */
 enum status setup_open(const struct setup_options *options, struct setup *setup, struct error *err);
-/* fatal: the context is lost, and the process's end frees what it held. */
+/* fatal: the context is lost, and only the end of the process frees its memory. */
 void setup_release(struct setup *setup, bool fatal);
 
 void setup_print(FILE *out, const struct setup *setup);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * An entry of a tuned file, rebuilt: from its problem, family and configuration to
- * what is compiled and launched, by the same way as the tuner's; and as cuBLASLt's products: one
- * of gemm, two of gemm_chain.
+ * An entry of a tuned file, rebuilt from its problem, family and configuration into kernels and
+ * launches in the same way as by the tuner, and as cuBLASLt's products: one for gemm, two for
+ * gemm_chain.
  */
 #ifndef VERSUS_SUBJECT_H
 #define VERSUS_SUBJECT_H
@@ -20,23 +20,24 @@ struct subject {
 	char *problem;       /* canonical text */
 	char *family;        /* "gemm/wgmma" */
 	char *configuration; /* "BM=128,..." */
-	char *skipped;       /* why it is not compared; NULL: it is */
-	bool kernel_changed; /* the sources are not those that the entry was tuned with */
+	char *skipped;       /* reason for skipping the comparison, or NULL */
+	bool kernel_changed; /* the sources differ from those that the entry was tuned with */
 	double flop;
 	struct lt_shape shapes[PRODUCTS_MAX]; /* the second has the first one's result as A */
 	size_t product_count;
 	struct plan plan;
 	struct build build;
-	struct reference_plan reference; /* for its tensors */
+	struct reference_plan reference; /* describes its tensors */
 };
 
-/* entry: of a tuned file; family: "gemm/mma" takes the best of that family instead of the winner,
- * NULL the winner. What cannot be compared (another operation, a residual, a space
- * that no longer has the configuration) is no error: `skipped` says why. */
+/* entry is one of a tuned file. family "gemm/mma" selects the best of that family, NULL the winner.
+ * An entry that cannot be compared (another operation, a residual, a configuration that is no
+ * longer in the space) is not an error: `skipped` has the reason. */
 void subject_init(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct tuned_entry *entry, const char *family, struct subject *subject);
 void subject_release(struct subject *subject);
-/* Asks for its kernels; cubins are there once kernel_store_wait() answers for each unit. */
+/* Requests its kernels. Their cubins are available once kernel_store_wait() has answered for each
+ * unit. */
 enum status subject_request(
 	const struct subject *subject, struct kernel_store *store, struct error *err);
 

@@ -28,7 +28,7 @@ static bool counts(const struct lt_comparison *lt_comparison)
 	return !lt_comparison->skipped && lt_comparison->agrees;
 }
 
-/* " row scales, bias, gelu_tanh": what is not the default. */
+/* " row scales, bias, gelu_tanh": the keys without their default values. */
 static void mode_append(const struct lt_shape *shape, struct text *text)
 {
 	if (shape->scale != LT_SCALE_NONE)
@@ -39,7 +39,7 @@ static void mode_append(const struct lt_shape *shape, struct text *text)
 		text_appendf(text, " %s", lt_act_names[shape->act]);
 }
 
-/* "4096x4096x4096 bf16", with what is not the default behind it. */
+/* "4096x4096x4096 bf16", followed by keys without their default values. */
 static void title_of(const struct lt_comparison *lt_comparison, struct text *text)
 {
 	const struct lt_shape *shape = &lt_comparison->shape;
@@ -111,7 +111,7 @@ static char *group_name(const struct lt_comparison *lt_comparison)
 	return text_detach(&text);
 }
 
-/* The ratios of a group (NULL: of all); caller frees. */
+/* The ratios of a group, or of all if it is NULL; the caller frees the array. */
 static double *ratios_of(
 	const struct lt_comparison *comparisons, size_t count, const char *group, size_t *found)
 {
@@ -129,7 +129,7 @@ static double *ratios_of(
 
 typedef void group_visit(const char *name, const double *ratios, size_t count, void *context);
 
-/* In the order of their first entries, and all together. */
+/* Visits groups in the order of their first entries, then all together. */
 static void visit_groups(
 	const struct lt_comparison *comparisons, size_t count, group_visit *visit, void *context)
 {
@@ -170,8 +170,8 @@ void summary_print_groups(FILE *out, const struct lt_comparison *comparisons, si
 enum figure {
 	MEAN, /* geometric */
 	LOWEST,
-	WINS,         /* the share of ratios above 1 */
-	MEAN_OF_WINS, /* the geometric mean of these */
+	WINS,         /* share of ratios above 1 */
+	MEAN_OF_WINS, /* geometric mean of the ratios above 1 */
 };
 static const char *const figure_names[] = {
 	[MEAN] = "of cuBLASLt's best pick",
@@ -185,10 +185,10 @@ struct promise {
 	double least;
 	enum figure figure;
 	enum dtype in;
-	int alignment;      /* enum alignment_class, or -1: any */
-	const char *family; /* asked for by name; NULL: winners */
-	int64_t m, n, k;    /* 0: any */
-	int64_t m_most;     /* 0: any */
+	int alignment;      /* enum alignment_class, or -1 for any */
+	const char *family; /* requested family; NULL for winners */
+	int64_t m, n, k;    /* 0 for any */
+	int64_t m_most;     /* 0 for any */
 	enum lt_scale scale;
 	bool has_bias, is_chain;
 };
@@ -228,7 +228,7 @@ static const struct promise promises[] = {
 		.has_bias = true},
 	{"bf16 with bias, lowest", 0.96, LOWEST, .in = DTYPE_BF16, .alignment = ALIGNED,
 		.has_bias = true},
-	/* 78 of the 187 problems of suite chain_map; by two calls, not one */
+	/* 78 of the 187 problems of suite chain_map, compared with two calls */
 	{"two products fused, share that wins", 78.0 / 187, WINS, .in = DTYPE_BF16, .alignment = -1,
 		.is_chain = true},
 	{"two products fused, mean of those that win", 1.55, MEAN_OF_WINS, .in = DTYPE_BF16,
@@ -249,7 +249,7 @@ static bool concerns(const struct promise *promise, const struct lt_comparison *
 				       lt_comparison->shape.k == promise->k));
 }
 
-/* Of those above 1; they come first afterwards. */
+/* The figure over ratios above 1, which are moved to the front. */
 static double of_wins(enum figure figure, double *ratios, size_t count)
 {
 	size_t wins = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python3 -m tiletune WORD...: the program tiletune, with the same words."""
+"""python3 -m tiletune WORD... runs the program tiletune with the same arguments."""
 
 import os
 import sys

@@ -5,15 +5,14 @@
     c = gemm(a, b)              # torch: outputs are allocated; otherwise gemm(A=a, B=b, C=c)
     gemm(a, b, c, stream=s)     # default: torch's current stream, or CUDA's default stream
 
-Sizes, pitches and dtype are those of the tensors; what they do not say (act, causal, ...) is given to op(). An Error, and no
-launch, where a tensor is missing, or has another shape, stride, dtype or device, an address that is no multiple of 16, where the
-bundle has no kernel for the sizes or for the GPU, and in a process that was forked after the first launch. A GPU of another model
-than the one that was tuned on is warned of, once, and so is a default kernel that stands in there (`export --arch`).
+Sizes, pitches and dtype come from the tensors. Other keys (act, causal, ...) are arguments of op(). A call raises an Error and
+launches nothing if a tensor is missing or has another shape, stride, dtype or device, if an address is not a multiple of 16, if the
+bundle has no kernel for the sizes or for the GPU, or in a process that was forked after the first launch. A call warns once if the
+GPU is of another model than the tuned one, or if a default kernel replaces the tuned one (`export --arch`).
 
-Threads and streams: each thread has workspaces of its own for each stream, so that launches do not meet. A graph under capture
-keeps the workspaces of the last call with these shapes, so call once before each capture; a kernel without workspaces needs
-a call before the first one alone. One thread captures at a time.
-"""
+Threads and streams: each thread has its own workspaces for each stream, so that concurrent launches do not share them. A captured
+graph retains the workspaces of the last call with these shapes, so call once before each capture; a kernel without workspaces needs
+only one call before the first capture. One thread captures at a time."""
 
 from __future__ import annotations
 
@@ -30,17 +29,17 @@ from .launch import Entry, File, Kernel, Library, Run
 from .operation import Operation, Tensor, text_of
 from .tensors import NAMES, View, is_torch, torch_dtype, view
 
-RUNS_MAX = 64  # of a thread: the one that was used longest ago leaves
+RUNS_MAX = 64  # runs cached per thread; the least recently used one is dropped
 ALIGNMENT = 16
 
 
 def stored(tensor: Tensor) -> str:
-    """Its type in memory."""
+    """The type in memory."""
     return "fp32" if tensor.dtype == "tf32" else tensor.dtype
 
 
 class Plan(NamedTuple):
-    """Of tensors of some shapes."""
+    """The prepared call for tensors of certain shapes."""
 
     problem: str
     tensors: dict[str, Tensor]
@@ -60,7 +59,7 @@ class Bundle:
         self.lock = threading.Lock()
 
     def op(self, operation: str, *, description: Optional[str] = None, **keys: Any) -> Operator:
-        """An operation of the bundle. keys: what tensors do not say. description: the JSON of an own kernel."""
+        """An operation of the bundle. keys: keys that tensors do not determine. description: the JSON of an own kernel."""
         found = Operation(description) if description else Operation.find(operation)
         if found is None:
             raise Error(f"{operation}: expected a folder of templates/, found none", "description: the JSON file of an own kernel")
@@ -71,7 +70,7 @@ class Bundle:
 
     # ---- the driver ----
     def enter(self, device: Optional[int]) -> None:
-        """Makes sure of a context, on the tensors' GPU."""
+        """Ensures that a context of the tensors' GPU is current."""
         driver, current, context = self.library.driver, ctypes.c_int(), ctypes.c_void_p()
         if driver.cuCtxGetDevice(ctypes.byref(current)):
             current.value = device or 0
@@ -89,7 +88,7 @@ class Bundle:
                 warnings.warn(f"{self.path} was tuned on {self.device}, this GPU is {found}: other kernels may be faster here", stacklevel=4)
 
     def capture(self, stream: int) -> int:
-        """The number of the graph that the stream is captured into; 0: none."""
+        """The number of the graph that the stream is captured into, or 0."""
         status, number = ctypes.c_int(), ctypes.c_uint64()
         if self.library.driver.cuStreamGetCaptureInfo_v2(ctypes.c_void_p(stream), ctypes.byref(status), ctypes.byref(number), None, None, None):
             return 0
@@ -97,11 +96,11 @@ class Bundle:
 
 
 class Operator:
-    """A function of tensors, by name or by position, those that not every problem has last. Returns its outputs."""
+    """A function of tensors, passed by name or by position; tensors that not every problem has come last. Returns its outputs."""
 
     def __init__(self, bundle: Bundle, operation: Operation, keys: dict[str, Any]):
         self.bundle, self.operation, self.keys = bundle, operation, keys
-        # those that every problem has come first
+        # tensors that every problem has come first
         self.order = sorted(operation.declared, key=lambda name: "when" in operation.declared[name])
         self.outputs = [name for name, item in operation.declared.items() if item.get("role", "in") == "out"]
         self.plans: dict[Any, Plan] = {}
@@ -160,12 +159,12 @@ class Operator:
         return plan
 
     def solve(self, shapes: Mapping[str, tuple[Any, Any, str]]) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The problem and all its tensors, from those that are given."""
+        """The problem and all its tensors, derived from the given ones."""
         inputs = {name: Tensor(name, *item, "") for name, item in shapes.items()
             if name not in self.outputs and len(item[0]) == len(self.operation.declared[name]["shape"])}
         problem = self.operation.solve(inputs, self.keys)
         tensors = {tensor.name: tensor for tensor in self.operation.tensors(problem)}
-        for name in self.outputs:  # their pitch, which they alone say
+        for name in self.outputs:  # only the outputs themselves determine their pitch
             ld = self.operation.declared[name].get("ld")
             if ld in self.operation.keys and ld not in self.keys and name in shapes and len(shapes[name][1]) > 1:
                 problem = self.operation.complete({**self.operation.given(problem), ld: shapes[name][1][-2]})
@@ -221,7 +220,7 @@ class Operator:
         run.launch(stream)
 
     def kernel(self, plan: Plan, is_captured: bool) -> Kernel:
-        """One for all runs, but of kernels with variables in constant memory one for each."""
+        """One kernel for all runs, but one per run if it has variables in constant memory."""
         number = plan.entry.address.value or 0
         with self.bundle.lock:
             kernel = self.kernels.get(number)
@@ -235,14 +234,14 @@ class Operator:
                     hint = "tiletune export --format bundle --arch sm_XX adds kernels for another GPU" if "compute capability" in error.message else error.hint
                     raise Error(f"{self.bundle.path}: {error.message}", hint) from None
                 if kernel.entry.is_default:
-                    warnings.warn(f"{self.operation.name} {plan.problem}: no kernel was tuned for this GPU; {kernel.entry.family} stands in with "
+                    warnings.warn(f"{self.operation.name} {plan.problem}: no kernel was tuned for this GPU; {kernel.entry.family} is used with "
                         "its default configuration", stacklevel=5)
             return kernel
 
     # ---- torch.library ----
     def torch_operator(self, name: str) -> Any:
-        """Registers and returns the operator "NAMESPACE::NAME" of torch.library: for torch.compile, with inputs by position and
-        new outputs. It has no gradient."""
+        """Registers and returns the operator "NAMESPACE::NAME" of torch.library, for torch.compile, with positional inputs and
+                new outputs. It has no gradient."""
         import torch  # pylint: disable=import-outside-toplevel
         namespace, short = name.split("::")
         inputs = [key for key in self.order if key not in self.outputs]
@@ -264,7 +263,7 @@ class Operator:
             found = tuple(self.allocate(tensors[0], all_tensors[key]) for key in self.outputs)
             return found[0] if len(found) == 1 else found or None
 
-        self.library = torch.library.Library(namespace, "FRAGMENT")  # gone with it
+        self.library = torch.library.Library(namespace, "FRAGMENT")  # the registration ends when it is collected
         self.library.define(f"{short}({arguments}) -> {result}")
         self.library.impl(short, launch, "CompositeExplicitAutograd")
         torch.library.register_fake(name, fake, lib=self.library)

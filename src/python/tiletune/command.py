@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The program's commands as functions: tune, check, judge, explain, advise, report, export, new, validate.
 
-A problem is given by keywords, tune("gemm", M=4096, N=4096, K=4096, dtype="bf16"), or as `problem`: a text ("M=4096,N=4096,..."), a dict,
-or a list of these. A list as a key's value is several problems, and so is a range. All other keywords are options: those that
-`tiletune help COMMAND` lists, with `_` for `-`. effort="quick", family=["mma", "wgmma"], fresh=True. A key that has the name of an
-option is given by `problem`.
+A problem is given by keywords, tune("gemm", M=4096, N=4096, K=4096, dtype="bf16"), or as `problem`: a text ("M=4096,N=4096,..."), a
+dict, or a list of these. A list or a range as the value of a key gives several problems. All other keywords are options: those that
+`tiletune help COMMAND` lists, with `_` for `-`, such as effort="quick", family=["mma", "wgmma"], fresh=True. A key with the name of
+an option must be given in `problem`.
 
-progress: None prints nothing, True lets the program print on standard error, a function is called with each line.
-"""
+progress: None prints nothing, True lets the program print on standard error, a function is called with each line."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ Progress = Union[None, bool, Callable[[str], None]]
 
 
 def find_program() -> str:
-    """TILETUNE, the environment's bin, where `make install` puts it, a checkout's build, then PATH."""
+    """Searches TILETUNE, the environment's bin, the place of `make install`, a checkout's build, then PATH."""
     here = os.path.dirname(os.path.abspath(__file__))
     places = [os.environ.get("TILETUNE"), os.path.join(sysconfig.get_path("scripts"), "tiletune"),
         os.path.join(here, *[".."] * 4, "bin", "tiletune"), os.path.join(here, *[".."] * 3, "build", "tiletune"),
@@ -61,7 +60,7 @@ def in_python(text: Optional[str]) -> Optional[str]:
 
 
 def words_of(options: Mapping[str, Any]) -> list[str]:
-    """Options as words: True is the name alone, None and False are nothing, a list is the option several times."""
+    """Options as command-line words: True gives only the name, None and False nothing, and a list repeats the option."""
     words = []
     for name, value in options.items():
         for item in value if isinstance(value, (list, tuple)) else [value]:
@@ -73,7 +72,7 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
 
 def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, environment: Optional[Mapping[str, str]] = None,
         **options: Any) -> tuple[int, str]:
-    """The exit code and standard output. Error: any code that is not accepted, and a failure without the JSON that was asked for."""
+    """The exit code and standard output. Raises Error for any code that is not accepted, and for a failure without the requested JSON."""
     command = [find_program(), *words, *words_of(options), *(["--progress"] if progress and words[0] == "tune" else [])]
     said: list[str] = []
 
@@ -99,7 +98,7 @@ def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, 
             hear([rest])
             code = process.wait()
         except BaseException:
-            process.terminate()  # it keeps its journal
+            process.terminate()  # the program still saves its journal
             process.wait()
             raise
         output.seek(0)
@@ -131,7 +130,7 @@ def option_names(program: str, name: str) -> frozenset[str]:
 
 
 def split(name: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]], named: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """The problems, and the options of a command. Keywords that are no options are keys of the problem."""
+    """The problems, and the options of a command. Keywords that are not options are keys of the problem."""
     options = option_names(find_program(), name)
     keys = {key: value for key, value in named.items() if key not in options}
     if keys and problem is not None:
@@ -144,12 +143,11 @@ def tune(operation: Optional[str] = None, problem: Union[None, ProblemLike, Iter
         progress: Progress = None, **named: Any) -> Tuned:
     """Finds the fastest configurations and writes them to a tuned file. Returns the file.
 
-    operation: "gemm", or the JSON file of an own kernel; with suite="file.json" a list of problems, neither.
-    Without a GPU, times are predicted. Options: effort, budget ("30s"), family, where, device, evaluations, ...
+        operation: "gemm", or the JSON file of an own kernel; None if suite="file.json" gives a list of problems.
+        Without a GPU, times are predicted. Options: effort, budget ("30s"), family, where, device, evaluations, ...
 
-        tuned = tiletune.tune("gemm", M=[1, 16, 128], N=4096, K=4096, dtype="bf16", effort="quick")
-        tuned.lookup("gemm", M=16, N=4096, K=4096, dtype="bf16").configuration
-    """
+            tuned = tiletune.tune("gemm", M=[1, 16, 128], N=4096, K=4096, dtype="bf16", effort="quick")
+            tuned.lookup("gemm", M=16, N=4096, K=4096, dtype="bf16").configuration"""
     problems, options = split("tune", problem, named)
     run("tune", *([operation] if operation else []), progress=progress, output=output, problem=problems, **options)
     return load(output)
@@ -164,16 +162,16 @@ class CheckRow:
     verdict: str
     reason: str
     baseline_us: Optional[float]
-    now_us: Optional[float]  # None: not timed
-    row: dict[str, Any]  # everything that the check says of it
+    now_us: Optional[float]  # None if not timed
+    row: dict[str, Any]  # all data of the check about this entry
 
 
 @dataclass(frozen=True)
 class Check:
-    """is_regression: slower beyond threshold and noise, or other bits. is_inconclusive: what was measured does not decide."""
+    """is_regression: slower beyond threshold and noise, or other bits. is_inconclusive: the measurements do not decide."""
 
     exit_code: int
-    counts: dict[str, int]  # by verdict
+    counts: dict[str, int]  # counts by verdict
     rows: list[CheckRow]
     document: dict[str, Any]  # tiletune.check/1
 
@@ -183,10 +181,9 @@ class Check:
 
 def check(baseline: str, operation: Optional[str] = None, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *,
         progress: Progress = None, **named: Any) -> Check:
-    """Runs the configurations of a tuned file again and compares. A regression is an answer, not an exception.
+    """Compiles and times the configurations of a tuned file again. A regression is a result, not an exception.
 
-    operation and problem select entries. Options: threshold ("5%"), budget, device ("model:h200-sxm" compares resources without a GPU), ...
-    """
+        operation and problem select entries. Options: threshold ("5%"), budget, device ("model:h200-sxm" compares resources without a GPU), ..."""
     problems, options = split("check", problem, named)
     text = run("check", baseline, *([operation] if operation else []), accepted=(0, 3, 4), progress=progress, json=True, problem=problems, **options)[1]
     document = json.loads(text)
@@ -201,17 +198,17 @@ class Judgement:
 
     exit_code: int
     verdict: str
-    reason: Optional[str]  # why it is not right, or what is to be known of its time
-    time_us: Optional[float]  # None: not timed
-    slowdown: Optional[float]  # time over the baseline's; None: not compared
+    reason: Optional[str]  # why it is not right, or a remark about its time
+    time_us: Optional[float]  # None if not timed
+    slowdown: Optional[float]  # time over the baseline's; None if not compared
     document: dict[str, Any]  # tiletune.judgement/1
 
     is_accepted = property(lambda self: self.exit_code == 0)
 
 
 def judge(kernel: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *, progress: Progress = None, **named: Any) -> Judgement:
-    """One verdict about the kernel of a JSON file. A wrong kernel is an answer, not an exception. Options: baseline (another kernel's JSON),
-    task (what defines inputs and reference; default the baseline), threshold ("2%"), budget, config, device, ..."""
+    """Gives one verdict about the kernel of a JSON file. A wrong kernel is a result, not an exception. Options: baseline (another kernel's JSON),
+        task (JSON that defines inputs and reference; default the baseline), threshold ("2%"), budget, config, device, ..."""
     problems, options = split("judge", problem, named)
     text = run("judge", kernel, accepted=(0, 1, 3, 4), progress=progress, json=True, problem=problems, **options)[1]
     document = json.loads(text)
@@ -226,13 +223,13 @@ def answers(name: str, operation: str, problem: Union[None, ProblemLike, Iterabl
 
 
 def explain(operation: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *, progress: Progress = None, **named: Any) -> list[Answer]:
-    """Why configurations are fast or slow: one for each family of the operation. row["score"] has tiles, waves, occupancy and what
-    limits them, row["why"] where these numbers come from. Options: family, config ("BM=128,..."), device, ..."""
+    """Explains why configurations are fast or slow, one for each family of the operation. row["score"] has tiles, waves, occupancy and the
+        limiting resource, row["why"] the origin of these numbers. Options: family, config ("BM=128,..."), device, ..."""
     return answers("explain", operation, problem, named, progress)
 
 
 def advise(operation: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *, progress: Progress = None, **named: Any) -> list[Answer]:
-    """What the problem's sizes cost, and sizes nearby that are faster: the given problem first. Options: family, device, ..."""
+    """The cost of the problem's sizes, and faster sizes nearby; the given problem comes first. Options: family, device, ..."""
     problems, options = split("advise", problem, named)
     document = json.loads(run("advise", operation, json=True, problem=problems, progress=progress, **options)[1])
     return [Answer.of(entry, "predicted", None) for entry in document["entries"]]
@@ -240,16 +237,16 @@ def advise(operation: str, problem: Union[None, ProblemLike, Iterable[ProblemLik
 
 def export(file: str, format: str, operation: Optional[str] = None, problem: Union[None, ProblemLike, Iterable[ProblemLike]] = None, *,  # pylint: disable=redefined-builtin
         output: Optional[str] = None, **named: Any) -> Optional[str]:
-    """A tuned file in a form for other builds: "c-header", "cmake", "make", "rule-c", "rule-py"; its kernels: "bundle", "cubin", "ptx",
-    "source". Writes output, or returns the text. operation and problem select entries."""
+    """Converts a tuned file for other builds ("c-header", "cmake", "make", "rule-c", "rule-py"), or exports its kernels ("bundle", "cubin", "ptx",
+        "source"). Writes output, or returns the text. operation and problem select entries."""
     problems, options = split("export", problem, named)
     text = run("export", file, *([operation] if operation else []), format=format, problem=problems, output=output, **options)[1]
     return None if output else text
 
 
 def new(source: str, output: Optional[str] = None, **options: Any) -> dict[str, Any]:
-    """The draft of an own kernel's JSON, from its CUDA source. What the source does not say is marked "?". output: also writes it.
-    entry: the kernel, where the file has several."""
+    """Drafts an own kernel's JSON from its CUDA source. Values that the source does not determine are "?". output: also writes it.
+        entry: the kernel, if the file has several."""
     draft: dict[str, Any] = json.loads(run("new", source, json=True, **options)[1])
     if output:
         write_file(output, json.dumps(draft, indent="\t") + "\n")
@@ -258,7 +255,7 @@ def new(source: str, output: Optional[str] = None, **options: Any) -> dict[str, 
 
 @dataclass(frozen=True)
 class Validation:
-    """Whether a file is right, and if not what is wrong."""
+    """Whether a file is valid, and the error if not."""
 
     file: str
     format: Optional[str]
@@ -274,6 +271,6 @@ def validate(*files: str, **options: Any) -> list[Validation]:
 
 
 def report(*files: str, output: str = "report.html", **options: Any) -> str:
-    """Writes a page (HTML) of tuned files and journals. Returns its path."""
+    """Writes an HTML page about tuned files and journals. Returns its path."""
     run("report", *files, output=output, **options)
     return output

@@ -6,9 +6,8 @@
     def kernel(x, y, n, BLOCK: tl.constexpr): ...
 
 The first call with new values of `key` (or new types of tensors) records its arguments and starts `tiletune tune`, which runs the
-kernel in processes of its own: this process never runs a configuration that may crash. The result goes to a tuned file. Every
-process that finds the result there uses it without tuning. See autotune().
-"""
+kernel in separate processes, so that a configuration that crashes cannot end the user's process. The result goes to a tuned file.
+Every process that finds the result there uses it without tuning. See autotune()."""
 from __future__ import annotations
 
 import contextlib
@@ -31,14 +30,14 @@ from .errors import Error
 from .files import write_file
 
 WORKER = "TILETUNE_AUTOTUNE_WORKER"  # set in processes that tiletune starts to run a kernel
-DEVICE = "TILETUNE_AUTOTUNE_DEVICE"  # what these answer to tiletune's greeting
-IMPORT_ERRORS = "TILETUNE_AUTOTUNE_IMPORT"  # a file for the traceback of a module that they cannot import
-OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")  # of triton.Config, in addition to the kernel's constants
+DEVICE = "TILETUNE_AUTOTUNE_DEVICE"  # the hello answer of these processes
+IMPORT_ERRORS = "TILETUNE_AUTOTUNE_IMPORT"  # a file for the traceback of a failed import of the user's module
+OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")  # members of triton.Config other than the kernel's constants
 DEFAULTS = {"num_ctas": 1, "maxnreg": None, "ir_override": None}
 SPACE_LISTED_MAX = 100_000  # a space is listed for prune_configs_by up to this size
 # A worker process is a job of one rank, see decorator_kernel.be_alone().
 ONE_RANK = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0"}
-kernels: dict[str, Any] = {}  # by qualified name: the decorated kernels of this process
+kernels: dict[str, Any] = {}  # the decorated kernels of this process by qualified name
 
 
 class Launched(BaseException):
@@ -46,7 +45,7 @@ class Launched(BaseException):
 
 
 class Worker:
-    """In a worker process, the kernel that it runs, by qualified name."""
+    """In a worker process: the qualified name of the kernel that it runs."""
     kernel = ""
 
 
@@ -56,7 +55,7 @@ def word_of(value: Any) -> str:
 
 
 class Space:
-    """The configurations as tiletune writes them: parameters with integers or words as values."""
+    """The configurations in tiletune's form: parameters whose values are integers or words."""
 
     def __init__(self, configs: Sequence[Any], space: Mapping[str, Sequence[Any]] | None, constraints: Sequence[str], config_class: Any) -> None:
         self.config_class, self.constraints = config_class, list(constraints)
@@ -72,7 +71,7 @@ class Space:
 
     @staticmethod
     def written(values: Sequence[Any]) -> dict[Any, Any]:
-        """Objects by written value."""
+        """Maps written values to objects."""
         if all(isinstance(value, int) for value in values):
             return {int(value): value for value in values}
         if all(value is None or (isinstance(value, int) and value > 0) for value in values):
@@ -113,7 +112,7 @@ class Space:
         return {name: self.value(name, row.get(name)) for name in self.objects}
 
     def legal(self, listed: Sequence[Mapping[str, Any]] | None) -> Iterator[dict[str, Any]]:
-        """The configurations in order. listed: those that pruning has left; None: all."""
+        """The configurations in order. listed: those that remain after pruning; None for all."""
         if listed is not None:
             yield from map(dict, listed)
             return
@@ -126,11 +125,11 @@ class Space:
                 yield configuration
 
     def expression(self, listed: Sequence[Mapping[str, Any]]) -> str:
-        """An expression that holds for these configurations only."""
+        """An expression that only these configurations satisfy."""
         return " or ".join("(" + " and ".join(f"{name} == {value!r}" for name, value in row.items()) + ")" for row in listed)
 
     def members(self, listed: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
-        """What a kernel's JSON says of the space."""
+        """The members of a kernel's JSON that describe the space."""
         constraints = [{"expr": text, "why": "a constraint of the decorator"} for text in self.constraints]
         if self.is_list:
             constraints = [{"expr": self.expression(list(self.legal(None))), "why": "the decorator's list of configurations"}]
@@ -145,7 +144,7 @@ def cache_folder() -> str:
 
 @contextlib.contextmanager
 def file_lock(path: str, seconds: float) -> Iterator[bool]:
-    """Yields whether the lock was taken within this time."""
+    """Yields whether the lock was acquired within this time."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -164,7 +163,7 @@ def file_lock(path: str, seconds: float) -> Iterator[bool]:
 
 
 def torch_module() -> Any:
-    """torch, where the program has imported it."""
+    """The torch module, if the program has imported it."""
     return sys.modules.get("torch")
 
 
@@ -186,7 +185,7 @@ def greeting(can_prepare: bool) -> dict[str, Any]:
 
 
 def default_store() -> Any:
-    """The store that all ranks of torch.distributed share; None: there is one process only."""
+    """The store that all ranks of torch.distributed share, or None for a single process."""
     torch = torch_module()
     distributed = getattr(torch, "distributed", None)
     if not distributed or not distributed.is_available() or not distributed.is_initialized() or distributed.get_world_size() < 2:
@@ -195,7 +194,7 @@ def default_store() -> Any:
 
 
 def wait_in_store(store: Any, name: str, seconds: float) -> bytes | None:
-    """None: no process has written it within this time."""
+    """None if no process writes the value within this time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if store.check([name]):
@@ -235,7 +234,7 @@ class Results:
 
 
 def calls_text(document: Mapping[str, Any]) -> str:
-    """The module on the first line, then one line for each call, so that a change of one is a change of one line."""
+    """The module on the first line and one line per call, so that a change of one call changes one line."""
     return "".join(json.dumps(line) + "\n" for line in [{name: value for name, value in document.items() if name != "calls"}, *document["calls"]])
 
 
@@ -260,11 +259,11 @@ def types_of(arguments: Mapping[str, Any]) -> str:
 
 @functools.lru_cache(maxsize=None)
 def tuned_kernel_class() -> Any:
-    """TunedKernel, once triton is there: all that triton.autotune does with arguments, hooks and pruning is inherited."""
+    """Defines TunedKernel once triton is available: handling of arguments, hooks and pruning is inherited from triton.autotune."""
     from triton.runtime.autotuner import Autotuner, Config  # pylint: disable=import-outside-toplevel,import-error
 
     class TunedKernel(Autotuner):  # type: ignore[misc]
-        """A kernel that is launched as `kernel[grid](...)`. best_config: of the last launch."""
+        """A kernel that is launched as `kernel[grid](...)`. best_config is the configuration of the last launch."""
 
         def __init__(self, fn: Any, configs: Any, key: Any, options: Mapping[str, Any], triton_options: Mapping[str, Any]) -> None:
             space = options["space"]
@@ -314,7 +313,7 @@ def tuned_kernel_class() -> Any:
                 self.nargs = None
 
         def choose(self, args: Any, kwargs: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
-            """The configuration for these arguments; None: self.fallback tunes."""
+            """The configuration for these arguments, or None to let self.fallback tune."""
             from .decorator_call import Unrecordable  # pylint: disable=import-outside-toplevel
             listed = None
             if self.early_config_prune or self.perf_model:
@@ -324,7 +323,7 @@ def tuned_kernel_class() -> Any:
             some = list(itertools.islice(self.space.legal(listed), 2))
             if len(some) == 1:
                 return self.space.config(some[0])
-            if os.environ.get(WORKER):  # the module launches this kernel before it defines the worker's own
+            if os.environ.get(WORKER):  # the module launches this kernel before it defines the worker's kernel
                 return self.space.config(self.known(self.results(arguments), self.problem(arguments), listed) or some[0])
             try:
                 return self.space.config(self.agreed(args, kwargs, arguments, listed))
@@ -337,8 +336,8 @@ def tuned_kernel_class() -> Any:
 
         # ---- several processes ----
         def agreed(self, args: Any, kwargs: Mapping[str, Any], arguments: Mapping[str, Any], listed: Any) -> dict[str, Any]:
-            """Ranks of torch.distributed agree: the first that comes tunes. A rank that waits too long offers the first configuration; the first
-            answer that is in the store counts for all, also for the rank that tunes."""
+            """Ranks of torch.distributed agree: the first to arrive tunes. A rank that waits too long proposes the first configuration. The first
+                        answer in the store counts for all, including the rank that tunes."""
             results, problem = self.results(arguments), self.problem(arguments)
             store = default_store()
             if store is None:
@@ -370,7 +369,7 @@ def tuned_kernel_class() -> Any:
             if found:
                 return found
             with file_lock(results.lock, self.wait_s) as is_locked:
-                found = self.known(results, problem, listed)  # another process may have tuned meanwhile
+                found = self.known(results, problem, listed)  # another process may have tuned in the meantime
                 if found:
                     return found
                 if not is_locked:
@@ -379,7 +378,7 @@ def tuned_kernel_class() -> Any:
                 return self.tune(results, problem, args, kwargs, listed)
 
         def known(self, results: Results, problem: dict[str, Any], listed: Any) -> dict[str, Any] | None:
-            """What the file says: a configuration of this kernel's present source and space, and nothing new to try."""
+            """The configuration in the file, if it belongs to the kernel's current source and space and no configuration is new."""
             entry = results.entry(problem)
             if not entry:
                 return None
@@ -395,7 +394,7 @@ def tuned_kernel_class() -> Any:
         def results(self, arguments: Mapping[str, Any]) -> Results:
             del arguments
             path = os.fspath(self.file or os.environ.get("TILETUNE_FILE") or "")
-            if path and os.environ.get(WORKER):  # which runs in FILE.kernels
+            if path and os.environ.get(WORKER):  # workers run in FILE.kernels
                 path = os.path.join(os.path.dirname(os.getcwd()), os.path.basename(path))
             default = os.path.join(cache_folder(), word_of(device_name()), f"{self.operation}.json")
             found = Results(path.replace("{device}", word_of(device_name())) or default, self.operation)
@@ -405,17 +404,17 @@ def tuned_kernel_class() -> Any:
             return found
 
         def problem(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-            """The key's values and the types of the tensors. What is no integer is a word."""
+            """The key's values and the types of the tensors. A value that is not an integer becomes a word."""
             values = {name: arguments[name] for name in self.keys if name in arguments}
             return {**{name: value if isinstance(value, int) and not isinstance(value, bool) else word_of(value) for name, value in values.items()},
                 "tensors": types_of(arguments)}
 
         def source_hash(self) -> str:
-            """Of the kernel's source, with that of the functions that it calls, where Triton knows them."""
+            """A hash of the kernel's source, including the functions that it calls if Triton knows them."""
             key = getattr(self.base_jit, "cache_key", None)
-            if key is None:  # the interpreter has none
+            if key is None:  # triton's interpreter has none
                 source = inspect.getsource(self.base_fn)
-                key = source[source.index("def "):]  # without decorators
+                key = source[source.index("def "):]  # source without decorators
             return hashlib.sha256(key.encode()).hexdigest()[:16]
 
         def module(self, folder: str) -> dict[str, Any]:
@@ -436,7 +435,7 @@ def tuned_kernel_class() -> Any:
 
         # ---- tuning ----
         def untried(self, call: Mapping[str, Any], listed: Any) -> str | None:
-            """An expression for the configurations that an earlier run of this call did not have; None: there are none."""
+            """An expression for the configurations that earlier runs of this call did not try, or None."""
             if call["tried"] is None:
                 return "1"
             if self.space.is_list or listed is not None:
@@ -450,7 +449,7 @@ def tuned_kernel_class() -> Any:
             return " or ".join(f"{name} == {value!r}" for name, values in added.items() for value in values) or None
 
         def record(self, results: Results, problem: dict[str, Any], args: Any, kwargs: Mapping[str, Any], listed: Any) -> tuple[dict[str, Any], str | None]:
-            """Writes the call and the kernel's JSON. Returns the call, and what is to be tried."""
+            """Writes the call and the kernel's JSON. Returns the call, and an expression for the configurations to try."""
             from .decorator_call import Recorder, grid_table  # pylint: disable=import-outside-toplevel
             document = results.recorded()
             module = self.module(results.folder)
@@ -484,7 +483,7 @@ def tuned_kernel_class() -> Any:
                 "keys": keys, **self.space.members(listed)}
 
         def environment(self) -> dict[str, str]:
-            """Of the program that runs the kernel: this Python, its path, this GPU, no rank of a job."""
+            """Environment of the program that runs the kernel: this Python, its path, this GPU, no rank of a job."""
             environment = {name: value for name, value in os.environ.items() if not name.startswith("TORCHELASTIC_")}
             if "RANK" in environment:
                 environment.update(ONE_RANK)
@@ -538,7 +537,7 @@ def tuned_kernel_class() -> Any:
             return configuration
 
         def finish(self, results: Results, call: Mapping[str, Any], listed: Any) -> None:
-            """Notes what has been tried now."""
+            """Records which configurations were tried."""
             document = results.recorded()
             tried: Any = {"parameters": {name: list(values) for name, values in self.space.objects.items()}, "constraints": self.space.constraints}
             if self.space.is_list or listed is not None:
@@ -557,27 +556,26 @@ def autotune(configs: Sequence[Any] | None = None, key: Sequence[str] = (), prun
         warmup: int | None = None, rep: int | None = None, use_cuda_graph: bool = False, do_bench: Any = None, cache_results: bool = False, *,
         space: Mapping[str, Sequence[Any]] | None = None, constraints: Sequence[str] = (), reference: Callable[..., Any] | None = None,
         outputs: Sequence[str] = (), file: Any = None, budget: float = 60, effort: str = "quick", name: str | None = None) -> Callable[[Any], Any]:
-    """Decorates a `triton.jit` function, with the arguments of `triton.autotune` and their meaning.
+    """Decorates a `triton.jit` function, with the arguments of `triton.autotune` in their usual meaning.
 
-    configs, key, prune_configs_by, reset_to_zero, restore_value, pre_hook, post_hook: as in triton.autotune.
-    warmup, rep, use_cuda_graph, do_bench: as in triton.autotune. Without them tiletune times: sets of buffers that exceed the L2,
-        CUDA graphs, and the fastest configurations again in turn.
-    cache_results: has no effect, because results are always stored.
-    space: instead of configs, values by parameter: {"BLOCK_M": [64, 128], "num_warps": [4, 8]}. num_warps, num_stages, num_ctas and
-        maxnreg are options of the compiler, all others are constants of the kernel.
-    constraints: expressions that a configuration of the space must meet: ["BLOCK_M * BLOCK_N <= 16384"].
-    reference: a function of the kernel's arguments, by name, that returns {argument: expected tensor}, or writes the expected values
-        into the tensors and returns None. Without it every configuration must agree with the first one that runs.
-    outputs: arguments that the kernel writes to, where that cannot be seen from a run (tensors that hold the result already).
-    file: the tuned file; default TILETUNE_FILE, else one in the user's cache folder. {device} in it becomes the GPU's name. Commit the
-        file and the folder FILE.kernels next to it, and `tiletune check FILE` repeats the recorded calls.
-    budget: seconds for one set of key values.
-    effort: "quick", "thorough" or "exhaustive": how much of the space is tried.
-    name: of the operation in the file; default the name of the function.
+        configs, key, prune_configs_by, reset_to_zero, restore_value, pre_hook, post_hook: as in triton.autotune.
+        warmup, rep, use_cuda_graph, do_bench: as in triton.autotune. Without them tiletune times with sets of buffers that exceed the L2
+            and CUDA graphs, and times the fastest configurations again in turn.
+        cache_results: has no effect, because results are always stored.
+        space: instead of configs, values by parameter: {"BLOCK_M": [64, 128], "num_warps": [4, 8]}. num_warps, num_stages, num_ctas and
+            maxnreg are options of the compiler, all others are constants of the kernel.
+        constraints: expressions that a configuration of the space must satisfy: ["BLOCK_M * BLOCK_N <= 16384"].
+        reference: a function of the kernel's arguments, by name, that returns {argument: expected tensor}, or writes the expected values
+            into the tensors and returns None. Without it every configuration must agree with the first one that runs.
+        outputs: arguments that the kernel writes, if a run does not show it (tensors that already hold the result).
+        file: the tuned file; default TILETUNE_FILE, otherwise a file in the user's cache folder. {device} in it becomes the GPU's name. Commit the
+            file and the folder FILE.kernels next to it, and `tiletune check FILE` repeats the recorded calls.
+        budget: seconds for one set of key values.
+        effort: "quick", "thorough" or "exhaustive", the share of the space to try.
+        name: name of the operation in the file; default the name of the function.
 
-    Ranks of torch.distributed, and processes of one host, wait for the first of them that tunes and use its result.
-    A kernel that another process cannot import (one that is defined inside a function) is tuned by triton.autotune, with a warning.
-    """
+        Ranks of torch.distributed, and processes of one host, wait for the first of them that tunes and use its result.
+        A kernel that another process cannot import (one defined inside a function) is tuned by triton.autotune, with a warning."""
     del cache_results
     options = {"space": space, "constraints": constraints, "reference": reference, "outputs": outputs, "file": file, "budget": float(budget),
         "effort": effort, "name": name}

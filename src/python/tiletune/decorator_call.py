@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A kernel call as data, so that another process can repeat it: arguments, tensors, grid.
 
-Tensors of integers, and small ones of any type, are stored with their values, because kernels take indices and lengths from
-them. Large tensors of floating point numbers are stored as a mean and a standard deviation and filled with random numbers.
-"""
+Tensors of integers, and small ones of any type, are stored with their values, because kernels read indices and lengths from them. Of
+large floating-point tensors only mean and standard deviation are stored, and they are filled with random numbers."""
 from __future__ import annotations
 
 import hashlib
@@ -20,12 +19,12 @@ from .program_job import bits, is_real, is_torch, torch
 
 SMALL_BYTES = 64 << 10  # a tensor of floating point numbers up to this size is stored with its values
 VALUES_BYTES_MAX = 64 << 20  # larger tensors of integers are filled with random numbers, too
-SAMPLE_ELEMENTS = 1 << 20  # from these, mean and standard deviation are estimated
+SAMPLE_ELEMENTS = 1 << 20  # sample size for mean and standard deviation
 GRID_ROWS_MAX = 100_000
 
 
 class Unrecordable(Exception):
-    """The call cannot be repeated in another process; says why."""
+    """The call cannot be repeated in another process; the message has the reason."""
 
 
 # ---- arrays of torch or numpy ----
@@ -44,7 +43,7 @@ def view(storage: Any, size: Sequence[int], stride: Sequence[int], offset: int) 
 
 
 def random_storage(record: Mapping[str, Any], like: Any, seed: int) -> None:
-    """Fills a storage in pieces, so that the random numbers need little more memory than it has."""
+    """Fills a storage in pieces, so that the random numbers need little additional memory."""
     piece = 1 << 24
     for begin in range(0, len(like), piece):
         part = like[begin:begin + piece]
@@ -68,7 +67,7 @@ class Recorder:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.storages: list[dict[str, Any]] = []
-        self.spans: dict[Any, list[Any]] = {}  # by address and type: [number, first, last + 1, a tensor]
+        self.spans: dict[Any, list[Any]] = {}  # (address, type): [number, first, last + 1, a tensor]
 
     def describe(self, value: Any) -> Any:
         if value is None or isinstance(value, (bool, int, float, str)):
@@ -110,9 +109,9 @@ class Recorder:
         return {"storage": span[0], "dtype": dtype_name(value), "size": list(value.shape), "stride": stride, "offset": offset}
 
     def finish(self) -> list[dict[str, Any]]:
-        """The storages. Offsets of arrays count from the original allocation: "first" is to be subtracted."""
+        """The storages. Offsets of arrays count from the original allocation; subtract "first"."""
         for (_, dtype, device), (_, first, end, value) in self.spans.items():
-            first -= first % 16  # keeps what the compiler knows of the address
+            first -= first % 16  # preserves the alignment that the compiler assumes
             record = {"dtype": dtype, "device": device, "first": first, "count": end - first, "torch": not isinstance(value, numpy.ndarray)}
             self.storages.append({**record, **self.contents(value, first, end)})
         return self.storages
@@ -124,7 +123,7 @@ class Recorder:
             flat = torch.as_strided(value.detach(), (end - first,), (1,), first)
         sample = flat[:SAMPLE_ELEMENTS]
         sample = (sample.float().cpu().numpy() if is_real(flat) else sample.cpu().numpy()) if not isinstance(sample, numpy.ndarray) else sample
-        has_infinity = is_real(flat) and bool(numpy.isinf(sample).any()) and not numpy.isnan(sample).any()  # a mask
+        has_infinity = is_real(flat) and bool(numpy.isinf(sample).any()) and not numpy.isnan(sample).any()  # -inf marks a mask
         limit = VALUES_BYTES_MAX if has_infinity or not is_real(flat) else SMALL_BYTES
         if flat.nbytes <= limit:
             raw = (flat if isinstance(flat, numpy.ndarray) else bits(flat.contiguous() if flat.dtype != torch.bool else flat.to(torch.int8)).cpu().numpy()).tobytes()
@@ -145,7 +144,7 @@ class Recorder:
 
 # ---- the grid ----
 class Meta(dict[str, Any]):
-    """What a grid function is called with; remembers which parameters it reads. Heuristics are computed when they are read."""
+    """The argument of a grid function, which records the parameters that the function reads. Heuristics are computed on reading."""
 
     def __init__(self, values: Mapping[str, Any], parameters: Sequence[str], heuristics: Mapping[str, Callable[[Any], Any]]) -> None:
         super().__init__(values)
@@ -161,7 +160,7 @@ class Meta(dict[str, Any]):
 
 
 def grid_table(grid: Any, arguments: Mapping[str, Any], parameters: Mapping[str, Mapping[Any, Any]], heuristics: Mapping[str, Any]) -> dict[str, Any]:
-    """The grid by the values of those parameters that it depends on. parameters: by name, objects by written value."""
+    """The grid for each combination of the parameters that it depends on. parameters: by name, objects by written value."""
     if not callable(grid):
         return {"reads": [], "rows": [[[], list(grid)]]}
     reads: list[str] = []
@@ -197,7 +196,7 @@ def grid_of(table: Mapping[str, Any], configuration: Mapping[str, Any]) -> tuple
 
 # ---- the other side ----
 def storages_of(call: Mapping[str, Any], folder: str, seed: int, is_meta: bool = False) -> list[Any]:
-    """New memory for all tensors of a call, filled. is_meta: without memory, for a compiler."""
+    """New memory for all tensors of a call, filled with data. is_meta: without memory, for a compiler."""
     made = []
     for number, record in enumerate(call["storages"]):
         if record["torch"]:
@@ -220,7 +219,7 @@ def storages_of(call: Mapping[str, Any], folder: str, seed: int, is_meta: bool =
 
 
 def restored(value: Any, call: Mapping[str, Any], storages: Sequence[Any], find: Callable[[str, str], Any]) -> Any:
-    """An argument. find(module, name): an object of the program."""
+    """Restores an argument. find(module, name) returns an object of the program."""
     if isinstance(value, list) or not isinstance(value, dict):
         return value
     (kind, content), = value.items()

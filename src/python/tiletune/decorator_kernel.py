@@ -2,10 +2,8 @@
 """Runs a kernel with @tiletune.autotune for decorator_program.py.
 
 It reads NAME.calls.jsonl in the working folder, which the decorator wrote, imports the module that has the kernel, repeats the
-recorded call with each configuration, and compares what the call wrote with what the first configuration, or the decorator's
-`reference`, writes. Importing stops where a decorated kernel is launched for the first time, so that a script needs no
-`if __name__ == "__main__"`.
-"""
+recorded call with each configuration, and compares the results with those of the first configuration, or of the decorator's
+`reference`. The import stops at the first launch of a decorated kernel, so that a script needs no `if __name__ == "__main__"`."""
 from __future__ import annotations
 
 import gc
@@ -26,13 +24,13 @@ from .decorator_call import arrays_in, grid_of, random_storage, restored, storag
 from .program import HARMLESS, Program, outcome_of
 from .program_job import SETS_MAX, Data, Job, assign, bits, cache_bytes, compared, copy_of, is_real, on_gpu, poison, synchronise, torch, total
 
-RUN_SECONDS = 20  # a kernel that does not return within this time has hung
+RUN_SECONDS = 20  # a kernel that does not return within this time hangs
 COMPILE_SECONDS = 300
 REMEMBERED_SECONDS = 600
 
 
 class NoReference(Exception):
-    """No configuration ran, so that nothing can be compared."""
+    """No configuration ran, so that results cannot be compared."""
 
 
 def be_alone() -> None:
@@ -83,7 +81,7 @@ class KernelProgram(Program):
     kernel_job = no_function
 
     def hello(self, request: dict[str, Any]) -> None:
-        """Answers, unless main() has answered before this class was imported."""
+        """Answers hello, unless main() did so before this class was imported."""
         self.seed = request["seed"]
         if DEVICE not in os.environ:
             self.say(protocol="tiletune.program/1", **greeting(bool(self.compile)))
@@ -105,7 +103,7 @@ class KernelProgram(Program):
         return super().tried(index, what, compiles)
 
     def expect(self, seconds: float) -> None:
-        """Tells tiletune how long this process may be silent now."""
+        """Tells tiletune how long this process may be silent from now on."""
         self.say(progress=self.index, allow_s=seconds)
 
     def job(self, asked: dict[str, Any]) -> Job:
@@ -122,15 +120,15 @@ class KernelProgram(Program):
         return self.jobs[key]
 
     def arguments(self, call: dict[str, Any], configuration: dict[str, Any], storages: list[Any]) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
-        """Positional ones, named ones with those of the configuration, and all by name, as hooks take them."""
+        """Positional arguments, named ones including the configuration's, and all by name, as hooks take them."""
         positional = [restored(value, call, storages, self.find) for value in call["args"]]
         named = {name: restored(value, call, storages, self.find) for name, value in call["kwargs"].items()}
         named.update(self.kernel.space.config(configuration).all_kwargs())
         return positional, named, {**dict(zip(self.kernel.arg_names, positional)), **named}
 
     def bound(self, call: dict[str, Any], configuration: dict[str, Any], storages: list[Any]) -> Callable[..., Any]:
-        """A function that runs the kernel with the user's hooks, as triton.autotune does. Its argument, a function, is called before
-        the post-hook, and what that returns is returned."""
+        """A function that runs the kernel with the user's hooks, like triton.autotune. It calls its argument (a function) before
+                the post-hook, and returns that function's result."""
         kernel, config = self.kernel, self.kernel.space.config(configuration)
         positional, named, every = self.arguments(call, configuration, storages)
         grid = grid_of(call["grid"], configuration)
@@ -154,7 +152,7 @@ class KernelProgram(Program):
         return run
 
     def compile_first(self, call: dict[str, Any], configuration: dict[str, Any]) -> str | None:
-        """Compiles in this process, mostly from the compiler's cache, so that what follows is short. Returns what code_of() returns."""
+        """Compiles in this process, mostly from the compiler's cache, so that the next steps are short. Returns the result of code_of()."""
         self.expect(COMPILE_SECONDS)
         if not self.compile:
             return None
@@ -168,8 +166,8 @@ class KernelProgram(Program):
         return self.code_of(compiled, call, configuration)
 
     def code_of(self, compiled: Any, call: dict[str, Any], configuration: dict[str, Any]) -> str | None:
-        """A hash of all that a launch with this configuration runs. Configurations with the same hash are one kernel, which is timed once
-        in a round, so that noise cannot prefer the later of them. None: not known, or hooks may tell configurations apart."""
+        """A hash of everything that a launch with this configuration executes. Configurations with the same hash are one kernel, which is timed once
+                per round, so that noise cannot prefer the later of them. None: unknown, or hooks may distinguish configurations."""
         kernel, config = self.kernel, self.kernel.space.config(configuration)
         cubin = getattr(compiled, "asm", {}).get("cubin")
         constants = {parameter.name for parameter in getattr(kernel.base_jit, "params", ()) if parameter.is_constexpr}
@@ -180,7 +178,7 @@ class KernelProgram(Program):
         return hashlib.sha256(cubin + repr([passed, options, grid_of(call["grid"], configuration)]).encode()).hexdigest()
 
     def compile_one(self, call: dict[str, Any], configuration: dict[str, Any]) -> Any:
-        """Compiles, without memory for the tensors. A pre-hook of the configuration may set block shapes of descriptors."""
+        """Compiles without memory for the tensors. A pre-hook of the configuration may set block shapes of descriptors."""
         positional, named, every = self.arguments(call, configuration, storages_of(call, ".", 0, is_meta=True))
         config = self.kernel.space.config(configuration)
         if config.pre_hook:
@@ -194,8 +192,8 @@ class KernelProgram(Program):
 
 
 class Attempts:
-    """Configurations that were tried as the reference and did not run, in a file, because a crash ends this process. They are left out
-    for some minutes, so that a process that was ended from outside does not change the reference for good."""
+    """Configurations that were tried as the reference and failed, in a file, because a crash ends this process. They are skipped
+        for some minutes only, so that a process killed from outside does not change the reference permanently."""
 
     def __init__(self, identity: str) -> None:
         folder = os.path.join(cache_folder(), "references")
@@ -220,12 +218,11 @@ class Attempts:
 
 
 class KernelData(Data):
-    """The tensors of a call, in sets that together exceed twice the last cache.
+    """The tensors of a call, in sets that together exceed twice the last-level cache.
 
-    written: the storages that the kernel changes. pristine: what these hold before a verified run: poison where the result does
-    not depend on earlier contents, else the recorded contents. expected: pairs of a function that takes a set and returns an array,
-    and what this array should hold after a run.
-    """
+        written: the storages that the kernel changes. pristine: their content before a verified run, which is poison if the result does
+        not depend on earlier contents, and the recorded contents otherwise. expected: pairs of a function that maps a set to an array,
+        and the expected content of this array after a run."""
 
     def __init__(self, call: dict[str, Any], program: KernelProgram) -> None:  # pylint: disable=super-init-not-called
         self.call, self.program = call, program
@@ -244,7 +241,7 @@ class KernelData(Data):
         size, count = sum(storage.nbytes for storage in first), 1
         while count < SETS_MAX and count * size <= 2 * cache_bytes():
             count += 1
-        if on_gpu():  # at most half of the memory that is left
+        if on_gpu():  # at most half of the free memory
             count = max(1, min(count, 1 + int(torch.cuda.mem_get_info()[0] // 2 // max(size, 1))))
         self.restore(self.written)
         self.sets += [[copy_of(storage) for storage in first] for _ in range(count - 1)]
@@ -260,14 +257,14 @@ class KernelData(Data):
                 assign(storages[number], self.pristine[number])
 
     def run(self, configuration: dict[str, Any], storages: list[Any]) -> list[Any]:
-        """The storages, after a run. A post-hook may restore them, so that they are copied before it is called."""
+        """The storages after a run. They are copied before a post-hook is called, because it may restore them."""
         has_hook = self.program.kernel.user_defined_post_hook
         taken = self.program.bound(self.call, configuration, storages)(lambda: list(map(copy_of, storages)) if has_hook else storages)
         synchronise()
         return taken
 
     def reference_run(self, first: list[Any]) -> tuple[dict[str, Any], list[Any]]:
-        """The first configuration that runs, and the storages after it. The contents of `first` stay."""
+        """The first configuration that runs, and the storages after it. The contents of `first` do not change."""
         failure: Exception = NoReference("every configuration has failed")
         attempts = Attempts(json.dumps([os.getcwd(), self.program.name, self.call["source"], self.call["problem"]]))
         for configuration in self.program.kernel.space.legal(self.call["configurations"]):
@@ -286,7 +283,7 @@ class KernelData(Data):
         raise NoReference(f"no configuration ran; the last one: {type(failure).__name__}: {failure}") from failure
 
     def find_written(self, configuration: dict[str, Any], first: list[Any], after: list[Any]) -> list[int]:
-        """A storage may hold the result already, where the recorded call had run before: such a one shows with other random numbers."""
+        """A storage may already hold the result, because the recorded call ran before. Other random numbers reveal this."""
         written = {number for number, pair in enumerate(zip(first, after)) if differ(*pair)}
         for name in self.program.kernel.outputs:
             written |= {record["storage"] for record in arrays_in({**dict(zip(self.program.kernel.arg_names, self.call["args"])), **self.call["kwargs"]}[name])}
@@ -307,7 +304,7 @@ class KernelData(Data):
         return sorted(written)
 
     def find_pristine(self, configuration: dict[str, Any], first: list[Any], after: list[Any]) -> dict[int, Any]:
-        """See the class. Runs once on poison: what is the same then does not depend on earlier contents."""
+        """See the class. One run on poison shows which outputs do not depend on earlier contents."""
         trial = [copy_of(storage) if number in self.written else storage for number, storage in enumerate(first)]
         for number in self.written:
             poison(trial[number])
@@ -337,7 +334,8 @@ class KernelData(Data):
 
 
 class KernelJob(Job):
-    """A configuration of the kernel. Restoring what reset_to_zero and restore_value name is not part of its time; hooks are, as in triton.autotune."""
+    """A configuration of the kernel. Restoring the tensors in reset_to_zero and restore_value is not timed; hooks are, as in
+    triton.autotune."""
 
     def __init__(self, configuration: dict[str, Any], program: KernelProgram, data: KernelData, code: str | None) -> None:  # pylint: disable=super-init-not-called
         self.data: KernelData = data
@@ -372,7 +370,7 @@ class KernelJob(Job):
 
 
 def is_harmless(error: Exception) -> bool:
-    """Whether this process can run other kernels after the exception: on a GPU only where none was launched."""
+    """Whether this process can run other kernels after the exception. On a GPU this holds only if no kernel was launched."""
     return not on_gpu() or outcome_of(error) in (*HARMLESS, "out_of_memory")
 
 

@@ -24,17 +24,17 @@ IMPORT_SECONDS = 600
 
 def main() -> None:
     answers = os.dup(1)
-    os.dup2(2, 1)  # what the user's module prints is no answer
+    os.dup2(2, 1)  # output of the user's module must not mix with the answers
     os.environ[WORKER] = sys.argv[1]
     lines = [sys.stdin.readline()]
     if IMPORT_ERRORS in os.environ and os.path.getsize(os.environ[IMPORT_ERRORS]):
-        sys.exit("importing the module has failed in an earlier process")  # without an answer: this ends the run
+        sys.exit("importing the module has failed in an earlier process")  # exits without an answer, which ends the run
 
     def answer(request: str, **members: object) -> None:
         os.write(answers, (json.dumps({"id": json.loads(request)["id"], **members}) + "\n").encode())
 
     def take_request() -> None:
-        """While this process imports, it is not silent."""
+        """Reports progress while this process imports."""
         lines.append(sys.stdin.readline())
         if '"measure"' in lines[1]:
             answer(lines[1], progress=0, allow_s=IMPORT_SECONDS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What goes wrong, for the caller: every exception of the module is an Error."""
+"""Errors for the caller: every exception of the module is an Error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Iterator, Optional
 
 
 def not_json(path: str, error: json.JSONDecodeError) -> str:
-    """Where a file stops being JSON."""
+    """The place where a file stops being JSON."""
     if not error.doc.strip():
         return f"{path}: the file is empty"
     reason = error.msg.removesuffix(" at")
@@ -18,8 +18,8 @@ def not_json(path: str, error: json.JSONDecodeError) -> str:
 
 
 class Error(Exception):
-    """message: where, what was expected, what was found; hint: what to do, or None; code: the exit code of the program
-    (1 failed, 2 bad input, 5 no device or no compiler, 130 interrupted), None where it was not started."""
+    """message: where, and what is wrong; hint: the next step, or None; code: the exit code of the program
+        (1 failed, 2 bad input, 5 no device or no compiler, 130 interrupted), or None if it was not started."""
 
     def __init__(self, message: str, hint: Optional[str] = None, code: Optional[int] = None):
         super().__init__(message, hint, code)
@@ -31,7 +31,7 @@ class Error(Exception):
 
 @contextlib.contextmanager
 def reading(path: str, what: str) -> Iterator[None]:
-    """Turns what damaged contents of a file cause into an Error that names the file. what: "a tuned file", ..."""
+    """Turns exceptions caused by the contents of a file into an Error that names the file. what: "a tuned file", ..."""
     try:
         yield
     except json.JSONDecodeError as error:

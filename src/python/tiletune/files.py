@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How files are written: whole, and never through a link that another user may have put there."""
+"""Writes files as a whole, and never through a link that another user may have created."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def link_is_ours(link: str) -> bool:
 
 
 def target_of(path: str) -> str:
-    """Where the path leads. An Error: a part of it is a link in a folder that others can write to."""
+    """The target of the path. Raises Error if a part of it is a link in a folder that others can write to."""
     at = os.path.abspath(path)
     for _ in range(40):
         parts = at.split(os.sep)
@@ -61,7 +61,7 @@ def write_file(path: str, content: Union[str, bytes]) -> None:
 
 
 def expect_output(path: str) -> None:
-    """An Error, before any work, if write_file() could not write the file."""
+    """Raises an Error before any work if write_file() could not write the file."""
     target = target_of(path)
     folder = os.path.dirname(target)
     if os.path.isdir(target):

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Files of servers and compilers, from results: vLLM's and SGLang's tables, Triton's lists and caches, Inductor's lookup table,
+"""Files for servers and compilers, made from results: vLLM's and SGLang's tables, Triton's lists and caches, Inductor's lookup table,
 FlashInfer-Bench's Solutions.
 
-Tables hold configurations of a user's own kernel, so only those that a program of it was timed with are written: never those of
-tiletune's CUDA kernels, and never predicted ones. A Solution carries the CUDA kernels themselves.
+Tables hold configurations of a user's own kernel. They contain only configurations that were timed by a program of this kernel, never
+those of tiletune's CUDA kernels or predicted ones. A Solution contains the CUDA kernels themselves.
 
-    python3 -m tiletune.formats solution kernels.bundle gemm M=4096,N=4096,K=4096,dtype=bf16 --definition gemm_n4096_k4096 -o solution.json
-"""
+    python3 -m tiletune.formats solution kernels.bundle gemm M=4096,N=4096,K=4096,dtype=bf16 --definition gemm_n4096_k4096 -o solution.json"""
 
 from __future__ import annotations
 
@@ -28,8 +27,8 @@ Configuration = dict[str, Any]
 
 
 def rows_of(tuned: Tuned, operation: str, names: Optional[Mapping[str, str]] = None, **fixed: Any) -> Iterator[tuple[dict[str, Any], list[Any]]]:
-    """Problem and (configuration, row) of an operation's entries with these keys, the best first. names: a parameter as the other
-    format calls it."""
+    """Yields problem and (configuration, row) pairs, best first, for entries of an operation with these keys. names: the other format's
+        names of parameters."""
     found = False
     for number, entry in enumerate(tuned.entries):
         if entry["operation"] != operation or any(entry["problem"].get(key) != value for key, value in fixed.items()):
@@ -56,15 +55,16 @@ def need(configuration: Configuration, names: Sequence[str], what: str) -> Confi
 # ---- vLLM and SGLang ----
 def moe_table(tuned: Tuned, operation: str, *, key: str = "M", names: Optional[Mapping[str, str]] = None, triton_version: Optional[str] = None,
         **fixed: Any) -> dict[str, Any]:
-    """Of fused MoE or block fp8: the best configuration by number of rows, the problem's key. More parameters (USE_TMA) stay."""
+    """For fused MoE or block fp8: the best configuration by number of rows, which is the problem's key. Additional parameters (USE_TMA)
+    are copied."""
     rows = {int(problem[key]): need(dict(found[0][0]), MOE, "a table of vLLM or SGLang") for problem, found in rows_of(tuned, operation, names, **fixed)}
     return {**({"triton_version": triton_version} if triton_version else {}), **{str(count): rows[count] for count in sorted(rows)}}
 
 
 def table_name(sizes: Mapping[str, int], device_name: str, *, style: str, dtype: Optional[str] = None, block_shape: Optional[Sequence[int]] = None,
         per_channel_quant: bool = False, down: bool = False) -> str:
-    """sizes: {"E": 128, "N": 384} of fused MoE, {"N": 2112, "K": 7168} of block fp8; device_name: torch.cuda.get_device_name();
-    style: "vllm", or "sglang", whose block shape has a blank. vLLM has one name of fused MoE for all cards of the H200 family."""
+    """sizes: {"E": 128, "N": 384} for fused MoE, {"N": 2112, "K": 7168} for block fp8; device_name: torch.cuda.get_device_name();
+        style: "vllm", or "sglang", whose block shape contains a blank. For fused MoE vLLM uses one name for all cards of the H200 family."""
     device_name = device_name.replace(" ", "_")
     if style == "vllm" and "E" in sizes and "H200" in device_name.split("_"):
         device_name = "NVIDIA_H200"
@@ -86,7 +86,7 @@ def write_table(folder: str, name: str, table: Mapping[str, Any]) -> str:
 
 # ---- Triton ----
 def split_options(configuration: Configuration) -> tuple[Configuration, Configuration]:
-    """Constants of the kernel; options of its compilation."""
+    """Constants of the kernel, and options of its compilation."""
     return ({key: value for key, value in configuration.items() if key not in TRITON},
         {key: configuration[key] for key in TRITON if key in configuration})
 
@@ -98,7 +98,7 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def triton_configs(tuned: Tuned, operation: str, *, names: Optional[Mapping[str, str]] = None, **fixed: Any) -> str:
-    """Python text: the list for @triton.autotune, each winner once."""
+    """Python text: the list for @triton.autotune, with each winner once."""
     lines = dict.fromkeys(f"    triton.Config({split_options(found[0][0])[0]!r}"
         + "".join(f", {key}={whole_number(key, value)}" for key, value in split_options(found[0][0])[1].items()) + "),\n"
         for _, found in rows_of(tuned, operation, names, **fixed))
@@ -106,8 +106,8 @@ def triton_configs(tuned: Tuned, operation: str, *, names: Optional[Mapping[str,
 
 
 def triton_cache(tuned: Tuned, operation: str, key: Sequence[Any], *, names: Optional[Mapping[str, str]] = None, **fixed: Any) -> dict[str, Any]:
-    """Of one problem, KERNEL.autotune.json: the winner and what is tied with it, times in ms as Triton's own: median, 20%, 80%.
-    key: the values of autotune's key, then the types of the arguments."""
+    """KERNEL.autotune.json for one problem: the winner and its ties, with times in ms like Triton's: median, 20%, 80%.
+        key: the values of autotune's key, then the types of the arguments."""
     problems = list(rows_of(tuned, operation, names, **fixed))
     if len(problems) != 1:
         raise Error(f"{tuned.path}: expected one problem, found {len(problems)}", "name its keys")
@@ -122,7 +122,7 @@ def triton_cache(tuned: Tuned, operation: str, key: Sequence[Any], *, names: Opt
 
 # ---- Inductor ----
 def inductor_key(device_name: str, tensors: Sequence[tuple[str, Sequence[int], Sequence[int]]], operation: str, **scalars: Any) -> str:
-    """tensors: (dtype of torch, sizes, strides) of each input."""
+    """tensors: (torch dtype, sizes, strides) of each input."""
     inputs = ",".join(f"({dtype},{list(sizes)},{list(strides)})".replace(" ", "") for dtype, sizes, strides in tensors)
     words = [device_name, f"({inputs}{',' if len(tensors) == 1 else ''})", "&".join(f"{key}={value}" for key, value in scalars.items()), operation]
     return "+".join(filter(None, words))
@@ -130,7 +130,7 @@ def inductor_key(device_name: str, tensors: Sequence[tuple[str, Sequence[int], S
 
 def inductor_table(tuned: Tuned, operation: str, keys: Mapping[str, Mapping[str, Any]], *, names: Optional[Mapping[str, str]] = None,
         template: str = "triton::mm") -> dict[str, list[dict[str, Any]]]:
-    """keys: inductor_key(...) and the keys of the problem that answers it."""
+    """keys: maps inductor_key(...) to the keys of the problem that answers it."""
     table = {}
     for key, fixed in keys.items():
         problem, found = next(rows_of(tuned, operation, names, **fixed))
@@ -203,7 +203,7 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
 def solution(bundle: str, operation: str, problem: Mapping[str, Any], *, definition: str, header: str, name: Optional[str] = None,
         author: str = "tiletune", hardware: Sequence[str] = ("cuda",)) -> dict[str, Any]:
     """A Solution of FlashInfer-Bench: the kernels of a bundle behind a function of tensors, inputs before outputs. problem: one of
-    the bundle's; sizes that tensors show are read from them. header: the path of tiletune_launch.h."""
+        the bundle's; sizes that tensors determine are read from them. header: the path of tiletune_launch.h."""
     described = Operation.find(operation)
     if described is None:
         raise Error(f"{operation}: expected a folder of templates/, found none")

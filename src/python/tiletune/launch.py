@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""tiletune_launch.h for Python, through ctypes: kernels of a bundle on another library's tensors. `bundle` is the comfortable way.
+"""tiletune_launch.h for Python, through ctypes: kernels of a bundle on another library's tensors. `bundle` is a higher-level interface.
 
     bundle = Library().open("kernels.bundle")
     kernel = bundle.find("attention", "batch=4,heads=32,...").load()
     run = kernel.bind({"Q": q.data_ptr(), "K": ..., "V": ..., "O": ...})  # workspaces are allocated
     run.launch(torch.cuda.current_stream().cuda_stream)  # also while a graph is captured
 
-Everything happens in the CUDA context that is current in the calling thread. Kernels and runs are of the process that made
-them: a fork of it gets an Error, and leaves them alone.
-"""
+Everything happens in the CUDA context that is current in the calling thread. Kernels and runs belong to the process that made them: a
+forked process gets an Error and does not release them."""
 
 from __future__ import annotations
 
@@ -40,11 +39,11 @@ EntryFields = struct("EntryFields", family=c_uint32, configuration=c_uint32, ker
 
 
 class Owner:
-    """A handle of the library and the call that releases it; keeps what it borrows from."""
+    """A handle of the library, the function that releases it, and references to the objects that it borrows from."""
 
     def __init__(self, library: Library, handle: c_void_p, release: Any, borrowed: Optional[Owner] = None):
         self.library, self.handle, self.process = library, handle, os.getpid()
-        # holds what is borrowed until it has run, in any order in which garbage is collected
+        # references the borrowed objects until it has run, in any order of garbage collection
         weakref.finalize(self, self.free, handle, release, self.process, borrowed).atexit = False
 
     @staticmethod
@@ -68,7 +67,7 @@ class Run(Owner):
 
 
 class Kernel(Owner):
-    """entry: what was loaded, the entry that was asked for or (entry.is_default) the one that stands in for it on this GPU."""
+    """entry is the loaded entry: the requested one, or (entry.is_default) the one that replaces it on this GPU."""
 
     entry: Entry
 
@@ -80,8 +79,8 @@ class Kernel(Owner):
 
 
 class Entry:
-    """is_predicted, is_default, time_us, family, configuration, kernel_hash; tensors: their bytes by name; has_state: workspaces, or
-    variables in constant memory, that two launches at once must not share."""
+    """is_predicted, is_default, time_us, family, configuration, kernel_hash; tensors: their bytes by name; has_state: it has workspaces or
+        variables in constant memory, which two concurrent launches must not share."""
 
     def __init__(self, bundle: File, address: c_void_p):
         self.bundle, self.address = bundle, address
@@ -104,13 +103,13 @@ class Entry:
 
 
 class File(Owner):
-    """An opened bundle; no CUDA context is needed."""
+    """An opened bundle; needs no CUDA context."""
 
     def string(self, text: int) -> str:
         return self.library.calls.ttl_string(self.handle, text).decode()
 
     def header(self, member: str) -> str:
-        """"device" that it was tuned on, "compiler"."""
+        """A member of the header: "device" (the one tuned on) or "compiler"."""
         return self.string(getattr(self.library.calls.ttl_bundle_header(self.handle).contents, member))
 
     def find(self, operation: str, problem: str) -> Entry:
@@ -120,7 +119,7 @@ class File(Owner):
 
 
 def find_library() -> str:
-    """TILETUNE_LAUNCH, the module's folder, a checkout's build."""
+    """Searches TILETUNE_LAUNCH, the module's folder, a checkout's build."""
     here = os.path.dirname(os.path.abspath(__file__))
     places = [os.environ.get("TILETUNE_LAUNCH"), os.path.join(here, NAME), os.path.join(here, *[".."] * 3, "build", "release", NAME)]
     for place in filter(None, places):
@@ -130,7 +129,7 @@ def find_library() -> str:
 
 
 class Library:
-    """The launcher, and the driver, whose calls it makes."""
+    """The launcher library, and the driver that it calls."""
 
     def __init__(self, path: Optional[str] = None):
         self.path = path or find_library()

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Trees that correct predictions, fitted to the timings of journals.
 
-	python3 -m tiletune.learn JOURNAL... -o FILE	(numpy is needed; the journals are of one GPU model)
+	python3 -m tiletune.learn JOURNAL... -o FILE	(needs numpy; the journals must be of one GPU model)
 
-`tiletune tune --learned FILE` predicts with FILE (tiletune.learned/1). The program says what it knows of each candidate
-(`tiletune export JOURNAL --format features`); trees learn ln(measured / predicted by physics), for each family. All
-problems count the same, and within one the candidates near its best count most: a search asks which is first, not how
-slow the slow ones are. The figures of `left_out` are of whole problems that were left out of what was learned from.
+`tiletune tune --learned FILE` uses FILE (tiletune.learned/1) for predictions. The program exports features of each candidate
+(`tiletune export JOURNAL --format features`), and for each family trees learn ln(measured / predicted by physics). All problems have
+the same weight. Within a problem the candidates near its best count most, because a search needs the order of the fast ones. The
+figures of `left_out` come from whole problems that were excluded from the fit.
 
-Trees are gradient-boosted (J. Friedman, "Greedy Function Approximation", 2001; "Stochastic Gradient Boosting", 2002) over
-binned features (as in LightGBM, 2017), and oblivious (as in CatBoost, 2018): all nodes of a level ask the same
-question, so that a tree is six questions and a table of 64 leaves, which the program sums for hundreds of thousands of
-candidates. The same journals give the same file, to the bit.
+Trees are gradient-boosted (J. Friedman, "Greedy Function Approximation", 2001; "Stochastic Gradient Boosting", 2002) over binned
+features (as in LightGBM, 2017), and oblivious (as in CatBoost, 2018): all nodes of a level have the same condition, so that a tree is
+six conditions and a table of 64 leaves, which the program sums for hundreds of thousands of candidates. The same journals give
+bitwise the same file.
 
-The program is `tiletune` of PATH, or $TILETUNE.
-"""
+The program is `tiletune` on PATH, or $TILETUNE."""
 import argparse
 import collections
 import json
@@ -27,16 +26,16 @@ from .errors import Error, reading
 from .files import expect_output, write_file
 
 DEPTH = 6
-BINS = 32  # of a feature
-THRESHOLDS_MAX = 4096  # of a model, that two digits tell apart
+BINS = 32  # bins per feature
+THRESHOLDS_MAX = 4096  # thresholds of a model, which two digits encode
 ROUNDS, ROUNDS_MIN, SAMPLES_PER_ROUND = 800, 60, 25
-RATE = 0.1  # share of what a tree finds that is believed
-SHRINKAGE = 5.0  # weight of "no difference" in every leaf
-FEATURE_SHARE, SAMPLE_SHARE, SAMPLES_MAX = 0.5, 0.7, 32768  # that one tree sees, drawn at random
+RATE = 0.1  # learning rate
+SHRINKAGE = 5.0  # weight of a zero correction in every leaf
+FEATURE_SHARE, SAMPLE_SHARE, SAMPLES_MAX = 0.5, 0.7, 32768  # random shares of features and samples per tree
 FOLDS = 5
-FEWEST = 64  # timings of a family
-FEWEST_OF_PROBLEM = 10  # timings of a problem, for left_out
-FAR = 4.0  # times the best: slower candidates tell nothing
+FEWEST = 64  # minimum number of timings of a family
+FEWEST_OF_PROBLEM = 10  # minimum number of timings of a problem, for left_out
+FAR = 4.0  # candidates slower than this multiple of the best are ignored
 LEAF_ZERO = 2048
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 MASK = (1 << 64) - 1
@@ -54,7 +53,7 @@ class Random:
 			self.words.append(z ^ (z >> 31))
 
 	def numbers(self, count):
-		"""The next numbers of 64 bits."""
+		"""The next `count` numbers of 64 bits."""
 		a, b, c, d = self.words
 		numbers = []
 		for _ in range(count):
@@ -71,7 +70,7 @@ class Random:
 		return numbers
 
 	def units(self, count):
-		"""Numbers of [0, 1)."""
+		"""Numbers in [0, 1)."""
 		return (np.array(self.numbers(count), dtype=np.uint64) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 	def shuffle(self, items):
@@ -109,7 +108,7 @@ def read_features(journals):
 
 
 def json_lines(text):
-	"""A line of features goes on over several lines of text."""
+	"""Parses JSON values from text; a value may extend over several lines."""
 	decoder, at = json.JSONDecoder(), 0
 	while at < len(text):
 		value, at = decoder.raw_decode(text, at)
@@ -118,8 +117,8 @@ def json_lines(text):
 
 
 def put_together(samples):
-	"""Candidates in a fixed order; one that was measured more than once counts once (mean of the logarithms), one that
-	is far from the best of its problem, over all families, not at all."""
+	"""Candidates in a fixed order. Repeated measurements count once (mean of the logarithms), and candidates
+		far from the best of their problem, over all families, are dropped."""
 	best_us = {}
 	for family in samples.values():
 		for sample in family:
@@ -143,7 +142,7 @@ def put_together(samples):
 
 # ---- trees ----
 def edge_between(low, high):
-	"""A threshold between two values, in as few digits as possible."""
+	"""A threshold between two values, with as few digits as possible."""
 	middle = low + (high - low) / 2
 	for precision in range(2, 9):
 		edge = float(f"{middle:.{precision}g}")
@@ -153,7 +152,7 @@ def edge_between(low, high):
 
 
 def edges_of(values, most):
-	"""Thresholds between values that occur; about as many samples lie between two of them."""
+	"""Thresholds between occurring values, with about the same number of samples in each bin."""
 	ordered = np.sort(values)
 	jumps = np.nonzero(ordered[1:] > ordered[:-1])[0] + 1
 	edges = []
@@ -170,20 +169,20 @@ def bins_of(values, edges):
 
 
 def in_order(values):
-	"""A sum from the first to the last, the same on every machine."""
+	"""A sum from first to last, bitwise the same on every machine."""
 	return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
 
 
 class Boosting:
-	"""Trees over samples: features of shape [samples, features], what they are to say, how much each counts, and which are
-	learned from."""
+	"""Fits trees to samples: features of shape [samples, features], wanted outputs, weights, and a mask of the samples to
+		learn from."""
 
 	def __init__(self, features, wanted, weight, used):
 		self.count, self.feature_count = features.shape
 		self.weight, self.used = weight, used
 		most = THRESHOLDS_MAX // self.feature_count
 		self.edges = [edges_of(features[:, f], most) for f in range(self.feature_count)]
-		self.bins = [bins_of(features[:, f], edges) for f, edges in enumerate(self.edges)]  # of each sample
+		self.bins = [bins_of(features[:, f], edges) for f, edges in enumerate(self.edges)]  # bin of each sample
 		self.offset = in_order((weight * wanted)[used]) / (in_order(weight[used]) + SHRINKAGE)
 		self.rest = wanted - self.offset
 		self.random = Random(1)
@@ -200,7 +199,7 @@ class Boosting:
 		return features, np.nonzero(chances < share)[0]
 
 	def best_edge(self, feature, leaf, leaves, sums, weights, drawn):
-		"""(gain, edge) of the question that explains most when every leaf so far is split by it."""
+		"""(gain, edge) of the split that explains most if every leaf is split by it."""
 		place = leaf * BINS + self.bins[feature][drawn]
 		sum_of = np.bincount(place, sums, leaves * BINS).reshape(leaves, BINS)
 		weight_of = np.bincount(place, weights, leaves * BINS).reshape(leaves, BINS)
@@ -230,7 +229,7 @@ class Boosting:
 		self.trees.append((questions, leaves))
 
 	def model(self, names):
-		"""As in the file: thresholds that trees ask for, in the order of the features, and trees as digits."""
+		"""The form of the file: all thresholds used, in the order of the features, and trees as digits."""
 		asked = {question for questions, _ in self.trees for question in questions}
 		numbers = {question: number for number, question in enumerate(sorted(asked))}
 		step = max((float(np.abs(leaves).max()) for _, leaves in self.trees), default=0.0) / (LEAF_ZERO - 1)
@@ -243,7 +242,7 @@ class Boosting:
 				for questions, leaves in self.trees]}
 
 	def sums(self, model):
-		"""What a model of these trees says of every sample."""
+		"""The model's output for every sample."""
 		total = np.zeros(self.count, dtype=np.int64)
 		for (questions, leaves) in self.trees:
 			leaf = np.zeros(self.count, dtype=np.int64)
@@ -269,8 +268,8 @@ def spans_of(samples):
 
 
 def training_rows(samples, spans):
-	"""Each sample's fold, the target of the trees, and its weight: all problems count the same, each fold gets one of FOLDS
-	consecutive problems."""
+	"""Each sample's fold, target and weight. All problems have the same weight, and each fold gets one of FOLDS
+		consecutive problems."""
 	folds, order, chance = np.zeros(len(samples), dtype=np.int64), list(range(FOLDS)), Random(1)
 	wanted, weight = np.zeros(len(samples)), np.zeros(len(samples))
 	for number, (begin, end) in enumerate(spans):
@@ -286,7 +285,7 @@ def training_rows(samples, spans):
 
 
 def judge(samples, spans, corrections):
-	"""Best measured over measured of the candidate that is predicted first, of the problems with enough timings."""
+	"""Best measured over measured time of the candidate predicted first, for problems with enough timings."""
 	count, mean, lowest = 0, 0.0, 1.0
 	for begin, end in spans:
 		if end - begin < FEWEST_OF_PROBLEM:

@@ -25,7 +25,7 @@ NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.If
 
 @functools.lru_cache(maxsize=None)
 def parsed(text: str) -> tuple[ast.expr, frozenset[str], Any]:
-    """The tree, the names and the code of an expression. Its language is the part of Python that NODES are."""
+    """The tree, the names and the code of an expression. The language is the subset of Python in NODES."""
     tree = ast.parse(text.strip(), mode="eval")
     for node in ast.walk(tree):
         if not isinstance(node, NODES) or (isinstance(node, ast.Call) and not isinstance(node.func, ast.Name)):
@@ -36,7 +36,7 @@ def parsed(text: str) -> tuple[ast.expr, frozenset[str], Any]:
 
 
 def evaluate(expression: Any, values: Mapping[str, Any]) -> Any:
-    """A number as it is, a text as an expression. KeyError: a name has no value."""
+    """Returns a number unchanged, and evaluates a text. KeyError: a name has no value."""
     if not isinstance(expression, str):
         return expression
     _, names, code = parsed(expression)
@@ -44,7 +44,8 @@ def evaluate(expression: Any, values: Mapping[str, Any]) -> Any:
 
 
 def folders() -> Iterator[str]:
-    """Where templates/ may be: TILETUNE_PATH, around the module (checkout, installed), share of the prefix that the module is in (wheel), the environment's."""
+    """Possible parents of templates/: TILETUNE_PATH, around the module (checkout, installed), share of the prefix that contains the
+    module (wheel), the environment's."""
     yield from filter(None, os.environ.get("TILETUNE_PATH", "").split(":"))
     here = os.path.dirname(os.path.abspath(__file__))
     yield from (os.path.join(here, *[".."] * n) for n in (0, 2, 3))
@@ -52,7 +53,7 @@ def folders() -> Iterator[str]:
 
 
 class Tensor(NamedTuple):
-    """Of a problem. strides: in elements."""
+    """A tensor of a problem. strides: in elements."""
 
     name: str
     shape: tuple[int, ...]
@@ -62,7 +63,7 @@ class Tensor(NamedTuple):
 
 
 def guarded(method: Any) -> Any:
-    """A method whose errors name the operation's file, if it is damaged."""
+    """Wraps a method so that its errors name the operation's file."""
     @functools.wraps(method)
     def call(self: Operation, *arguments: Any) -> Any:
         with reading(self.path, "an operation or an own kernel"):
@@ -71,7 +72,7 @@ def guarded(method: Any) -> Any:
 
 
 class Operation:
-    """What templates/NAME/operation.json, or the JSON of an own kernel, says of keys and tensors."""
+    """Keys and tensors of templates/NAME/operation.json, or of the JSON of an own kernel."""
 
     def __init__(self, path: str):
         self.path = path
@@ -92,7 +93,7 @@ class Operation:
 
     @guarded
     def complete(self, given: Mapping[str, Any]) -> Problem:
-        """Every key, in the operation's order; those that are not given have their defaults."""
+        """Every key, in the operation's order, completed with defaults."""
         unknown = given.keys() - self.keys.keys()
         if unknown:
             raise Error(f"{self.name}: expected keys of {', '.join(self.keys)}, found {', '.join(sorted(unknown))}")
@@ -109,7 +110,7 @@ class Operation:
         return {key: values[key] for key in self.keys}
 
     def default(self, key: str, values: Mapping[str, Any]) -> Any:
-        """None: it has none, or one that needs a key without a value."""
+        """None if it has no default, or one that needs a key without a value."""
         try:
             return evaluate(self.keys[key]["default"], values) if "default" in self.keys[key] else None
         except KeyError:
@@ -126,7 +127,7 @@ class Operation:
 
     @guarded
     def tensors(self, problem: Problem) -> list[Tensor]:
-        """Those that the problem has."""
+        """The tensors that the problem has."""
         found = []
         for name, item in self.declared.items():
             if evaluate(item.get("when", 1), problem):
@@ -139,8 +140,8 @@ class Operation:
 
     @guarded
     def solve(self, tensors: Mapping[str, Tensor], given: Problem) -> Problem:
-        """The problem whose tensors have these shapes: sizes that are a key, or grow evenly with one, say the key; what they
-        leave open has its default. Whether all shapes fit is for the caller to see."""
+        """The problem whose tensors have these shapes. A size that is a key, or is linear in one, determines the key; other
+                keys have their defaults. The caller must check whether all shapes fit."""
         values = dict(given)
         facts = [(expression, value) for name, tensor in tensors.items() for item in [self.declared[name]]
             for expression, value in (*zip(item["shape"], tensor.shape), *([(item["ld"], tensor.strides[-2])]
@@ -161,7 +162,7 @@ class Operation:
         return self.complete(values)
 
     def unknown(self, expression: Any, values: Problem) -> list[str]:
-        """Keys without a value that the expression still names once conditions are decided by values and constant defaults."""
+        """Keys without a value that the expression still needs after its conditions are evaluated with values and constant defaults."""
         if not isinstance(expression, str):
             return []
         constants = {key: self.default(key, {}) for key in self.keys}
@@ -174,10 +175,10 @@ class Operation:
         return [key for key in self.keys if key not in values and any(isinstance(n, ast.Name) and n.id == key for n in ast.walk(node))]
 
     def invert(self, expression: str, key: str, wanted: Any, values: Problem) -> Any:
-        """The value of the key with which the expression is what is wanted; None: none is found."""
+        """The value of the key for which the expression has the wanted value, or None."""
         def at(value: Any) -> Any:
             known = {**values, key: value}
-            for _ in self.keys:  # defaults of defaults
+            for _ in self.keys:  # defaults may depend on defaults
                 known = {**{k: v for k in self.keys for v in [self.default(k, known)] if v is not None}, **known}
             return evaluate(expression, known)
         try:
@@ -191,7 +192,7 @@ class Operation:
 
 
 def text_of(problem: Mapping[str, Any]) -> str:
-    """As on the command line: M=4096,N=4096. A list is several values, a range is M=16:256:16."""
+    """The form of the command line: M=4096,N=4096. A list gives several values, a range gives M=16:256:16."""
     def value_of(value: Any) -> str:
         if isinstance(value, range):
             return f"{value[0]}:{value[-1]}:{value.step}" if len(value) > 1 else str(value[0])

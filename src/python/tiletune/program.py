@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""A program that `tiletune tune` starts in the place of a kernel's source (templates/programs.md):
+"""A program that `tiletune tune` starts in place of a kernel's source (templates/programs.md):
 
 	from tiletune.program import serve
 	serve(make, reference, inputs)
 
 `inputs(problem)` is a list of (shape, dtype), filled with random numbers from tiletune's seed (in [-1, 1]; integers in [-100, 100] or
-[0, 200], bool 0 or 1), of functions of a random generator, or of arrays; dtypes are torch's, or numpy's for a program on the CPU.
-Inputs that a run changes are restored before they are used again. `make(problem, configuration)` returns
-`run` and a list of (shape, dtype), the outputs; `run(*inputs, *outputs)` fills them. `reference(problem, *inputs)` returns what
-they should hold. `prepare(problem, configuration)` compiles, if that can be done ahead in processes of their own.
-"""
+[0, 200], bool 0 or 1), of functions of a random generator, or of arrays. Dtypes are torch's, or numpy's for a program on the CPU.
+Inputs that a run changes are restored before they are used again. `make(problem, configuration)` returns `run` and the outputs as a
+list of (shape, dtype); `run(*inputs, *outputs)` fills them. `reference(problem, *inputs)` returns the expected outputs.
+`prepare(problem, configuration)` is optional and compiles ahead in separate processes."""
 from __future__ import annotations
 
 import json
@@ -24,17 +23,17 @@ import numpy
 from .program_job import Data, Job, on_gpu, torch
 
 FEWEST_ROUNDS = 3
-# The class of an exception and what it means; compilers' and drivers' names, looked for in this order.
+# Outcome for each class of exception; names of compilers' and drivers' classes, searched in this order.
 OUTCOMES = (("OutOfMemory", "out_of_memory"), ("MemoryError", "out_of_memory"), ("OutOfResources", "launch_failed"), ("Compil", "compile_failed"),
 	("PTXAS", "compile_failed"), ("Assertion", "compile_failed"))
 
 
-# After any other exception the device may have failed for this process: all its later calls may fail, too.
+# After any other exception the device may be unusable for this process.
 HARMLESS = ("compile_failed", "launch_failed")
 
 
 class Lost(Exception):
-	"""The process ends, and tiletune starts another one."""
+	"""The process must end, and tiletune starts another one."""
 
 
 def outcome_of(error: Exception) -> str:
@@ -43,7 +42,7 @@ def outcome_of(error: Exception) -> str:
 
 
 def sample_of(job: Job, times: dict[int, float]) -> float:
-	"""A job that several configurations share is timed once in a round."""
+	"""A job that several configurations share is timed once per round."""
 	if id(job) not in times:
 		times[id(job)] = job.sample_us()
 	return times[id(job)]
@@ -77,7 +76,7 @@ class Program:
 			self.say(job=0, outcome="ok")
 
 	def tried(self, index: int, what: Callable[[], Any], compiles: bool = False) -> tuple[bool, Any]:
-		"""Whether it went well, and what it returned; an exception is the job's answer."""
+		"""Whether the call succeeded, and its result; an exception becomes the job's answer."""
 		try:
 			return True, what()
 		except Exception as error:  # pylint: disable=broad-exception-caught
@@ -91,7 +90,7 @@ class Program:
 	def job(self, asked: dict[str, Any]) -> Job:
 		problem = json.dumps(asked["problem"])
 		if problem not in self.data:
-			self.data, self.jobs = {}, {}  # of one problem at a time: they take memory
+			self.data, self.jobs = {}, {}  # only for one problem at a time, because they take memory
 			self.data[problem] = Data(asked["problem"], self)
 		key = json.dumps(asked)
 		if key not in self.jobs:
@@ -101,7 +100,7 @@ class Program:
 	def measure(self, request: dict[str, Any]) -> None:
 		jobs, checks, samples = {}, {}, {}  # type: dict[int, Job], dict[int, Any], dict[int, list[float]]
 		kept = [json.dumps(asked) for asked in request["jobs"]]
-		self.jobs = {key: job for key, job in self.jobs.items() if key in kept}  # the others' memory is for these
+		self.jobs = {key: job for key, job in self.jobs.items() if key in kept}  # drops the others to free memory
 		for index, asked in enumerate(request["jobs"]):
 			self.say(progress=index, allow_s=300)
 			is_right, job = self.tried(index, lambda asked=asked: self.job(asked))
@@ -114,7 +113,7 @@ class Program:
 				jobs[index], checks[index], samples[index] = job, {"verification": check} if check else {}, []
 		started = time.perf_counter()
 		for done in range(request["rounds"]):
-			times: dict[int, float] = {}  # of this round, by job
+			times: dict[int, float] = {}  # times of this round, by job
 			if request["seconds"] and done >= FEWEST_ROUNDS and time.perf_counter() - started > request["seconds"]:
 				break
 			for index in list(jobs):
@@ -131,7 +130,7 @@ class Program:
 
 	def serve(self) -> None:
 		self.channel = os.fdopen(os.dup(1), "w")
-		os.dup2(2, 1)  # what libraries print is no answer
+		os.dup2(2, 1)  # output of libraries must not mix with the answers
 		for line in sys.stdin:
 			request = json.loads(line)
 			self.id = request["id"]
@@ -139,7 +138,7 @@ class Program:
 
 
 def serve(make: Callable[..., Any], reference: Callable[..., Any], inputs: Callable[..., Any], prepare: Callable[..., Any] | None = None) -> None:
-	"""Answers tiletune until it has no more to ask."""
+	"""Answers tiletune's requests until its input ends."""
 	try:
 		Program(make, reference, inputs, prepare).serve()
 	except Lost:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tiletune.program times: a problem's inputs and what they should become; a configuration that is ready to run."""
+"""The objects that tiletune.program times: a problem's inputs with the expected outputs, and a configuration that is ready to run."""
 from __future__ import annotations
 
 import itertools
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 	from .program import Program
 
 SAMPLE_SECONDS, SETS_MAX, CPU_CACHE_BYTES = 300e-6, 64, 64 << 20
-# What is right by tiletune's rule: this part of the expected value, and a sixteenth of it of the largest one.
+# Relative tolerances; the absolute tolerance is a sixteenth of this part of the largest expected value.
 TOLERANCES = {"float64": 2**-30, "float32": 2**-13, "float16": 2**-8, "bfloat16": 2**-5, "float8_e4m3fn": 2**-2, "float8_e5m2": 2**-2}
 
 
@@ -26,7 +26,7 @@ def on_gpu() -> bool:
 
 
 def cache_bytes() -> int:
-	"""The size of the last cache."""
+	"""The size of the last-level cache."""
 	return torch.cuda.get_device_properties(0).L2_cache_size if on_gpu() else CPU_CACHE_BYTES
 
 
@@ -68,7 +68,7 @@ def bits(array: Any) -> Any:
 
 
 def integer_range(name: str) -> tuple[int, int] | None:
-	"""The smallest and the largest of the random numbers of an integer type, as for tensors of CUDA kernels; None: not an integer."""
+	"""The range of random numbers of an integer type, as for tensors of CUDA kernels; None if it is not an integer type."""
 	return (0, 1) if name == "bool" else (0, 200) if name.startswith("uint") else (-100, 100) if name.startswith("int") else None
 
 
@@ -94,14 +94,15 @@ def poison(array: Any) -> None:
 
 
 def largest_typical(size: Any) -> float:
-	"""The largest of these sizes that is not far above most of them: a few huge elements, such as masks, must not hide errors of the others."""
+	"""The largest size, limited to a small multiple of the median, because a few huge elements, such as masks, must not hide errors
+	of the others."""
 	some = size[:: max(1, len(size) >> 20)]
 	some = some[some > 0]
 	return min(float(size.max()), 8 * float(some.median() if hasattr(some, "copy_") else numpy.median(some))) if len(some) else 0.0
 
 
 def compared(found: Any, expected: Any) -> dict[str, Any]:
-	"""tiletune's "verification" of one output, on the device that has it. Infinities and NaN must be equal in kind and position."""
+	"""The "verification" member for one output, computed on its device. Infinities and NaN must be equal in kind and position."""
 	relative = TOLERANCES.get(str(found.dtype).removeprefix("torch."), 0.0)
 	of, result_type = (torch if is_torch(found.dtype) else numpy), found.dtype
 	if of is torch:
@@ -114,7 +115,7 @@ def compared(found: Any, expected: Any) -> dict[str, Any]:
 	wrong = int((found != expected).sum()) if is_exact else 0
 	found, expected = (one.double() if of is torch else one.astype(float) for one in (found, expected))
 	with numpy.errstate(all="ignore"):
-		if relative:  # a value that the output's type cannot hold is infinite there
+		if relative:  # a value that the output's type cannot hold becomes infinite
 			rounded = expected.to(result_type).float() if of is torch else expected.astype(result_type)
 			expected = of.where(of.isinf(rounded), of.sign(expected) * numpy.inf, expected)
 		is_finite = of.isfinite(found) & of.isfinite(expected)
@@ -128,7 +129,7 @@ def compared(found: Any, expected: Any) -> dict[str, Any]:
 
 
 class Data:
-	"""A problem's inputs, in sets that together exceed twice the last cache, and what outputs should hold."""
+	"""A problem's inputs, in sets that together exceed twice the last-level cache, and the expected outputs."""
 
 	def __init__(self, problem: dict[str, Any], program: Program) -> None:
 		generator = numpy.random.default_rng(program.seed)
@@ -141,7 +142,7 @@ class Data:
 		self.restore(self.changed())
 
 	def changed(self) -> list[int]:
-		"""The inputs of the first set that a run or the reference has written to."""
+		"""The inputs of the first set that a run or the reference has changed."""
 		return [index for index, pair in enumerate(zip(self.sets[0], self.pristine)) if bool((bits(pair[0]) != bits(pair[1])).any())]
 
 	def restore(self, indices: Sequence[int]) -> None:
@@ -151,7 +152,8 @@ class Data:
 
 
 class Job:
-	"""A configuration that is ready to run. Between its methods all inputs are as they were made: in_place lists those that a run changes."""
+	"""A configuration that is ready to run. Between calls of its methods all inputs are unchanged; in_place lists those that a run
+	changes."""
 
 	def __init__(self, problem: dict[str, Any], configuration: dict[str, Any], program: Program, data: Data) -> None:
 		self.data = data
@@ -160,13 +162,13 @@ class Job:
 		self.calibrate()
 
 	def calibrate(self) -> None:
-		"""Runs once, which compiles where that was not done, and chooses how many runs a sample has."""
+		"""Runs once, which also compiles, and selects the number of runs per sample."""
 		self.next_set = itertools.cycle(range(len(self.data.sets)))
 		self.run_set(0)
 		synchronise()
 		self.in_place = self.changed_inputs()
 		self.data.restore(self.in_place)
-		most = len(self.data.sets) if self.in_place else 1 << 20  # a set whose inputs have changed would be another problem
+		most = len(self.data.sets) if self.in_place else 1 << 20  # a set with changed inputs would be another problem
 		self.repeats, self.graph = 1, None
 		self.graph = self.captured()
 		while (seconds := self.timed()) < SAMPLE_SECONDS and self.repeats < most:
@@ -183,7 +185,7 @@ class Job:
 		self.run_set(next(self.next_set))
 
 	def captured(self) -> Any:
-		"""A CUDA graph of `repeats` runs; None: there is none, and they are launched one by one between two events."""
+		"""A CUDA graph of `repeats` runs, or None if they are launched one by one between two events."""
 		if not on_gpu() or (self.graph is None and self.repeats > 1):
 			return None
 		graph = torch.cuda.CUDAGraph()
@@ -232,6 +234,6 @@ class Job:
 
 
 def total(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-	"""The verifications of several outputs as one."""
+	"""Combines the verifications of several outputs."""
 	listed = list(parts)
 	return {key: (max if key.startswith("max") else sum)([part[key] for part in listed]) for key in ("points", "violations", "max_abs_error", "max_rel_error")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts of files inside generated C, C++ and Python: names that must be identifiers, strings, comments."""
+"""Quotes texts of files inside generated C, C++ and Python: names that must be identifiers, strings, comments."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ switch template this throw true try typedef typename union unsigned using virtua
 
 
 def identifier(name: str, where: str) -> str:
-    """The name, if C, C++ and Python take it as the name of an argument or a function."""
+    """Returns the name if it is a valid name of an argument or function in C, C++ and Python."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in C_WORDS or keyword.iskeyword(name):
         raise Error(f"{where}: {name!r} cannot be a name in C and Python")
     return name
 
 
 def c_string(text: str) -> str:
-    """A string literal of C; no trigraph, no line break, no byte outside of ASCII."""
+    """A string literal of C, without trigraphs, line breaks, or bytes outside ASCII."""
     plain = "".join(chr(byte) if 0x20 <= byte < 0x7f and chr(byte) not in '\\"?' else f"\\{byte:03o}" for byte in text.encode())
     return f'"{plain}"'
 
 
 def comment(text: str) -> str:
-    """One line inside a comment of C or a docstring: characters that could end either become _."""
+    """One line inside a comment of C or a docstring; characters that could end either become _."""
     return re.sub(r'[^ !#-)+->@-\[\]-~]', "_", text)

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Makes a journal of what another tuner recorded, so that `replay:` searches it.
+"""Converts another tuner's recording to a journal, so that `replay:` can search it.
 
 	python3 -m tiletune.recorded FILE -o NAME	writes NAME.jsonl.gz, NAME.json and NAME.cu
 
-FILE: a cache file of Kernel Tuner (its closing brackets may be missing, as while it is written) or T4 results, also compressed. Every
-value that occurs is one of its parameter's. Times are those of the file's first objective; a configuration that failed has the outcome
-that is nearest to its words. Parameters and values whose names tiletune does not allow get others, which are printed. NAME.json is a
-kernel in the place of the recorded one: it has the same parameters, and nothing compiles or runs it. Then
+FILE is a cache file of Kernel Tuner (whose closing brackets may be missing, as while it is written) or T4 results; it may be
+compressed. The values of a parameter are those that occur. Times are those of the file's first objective. A failed configuration gets
+the outcome closest to its message. Parameters and values whose names tiletune does not allow are renamed, with a message. NAME.json
+describes a placeholder for the recorded kernel with the same parameters, which is never compiled or run. Then
 
-	tiletune tune NAME.json --device replay:NAME.jsonl.gz
-"""
+	tiletune tune NAME.json --device replay:NAME.jsonl.gz"""
 import argparse
 import gzip
 import json
@@ -25,14 +24,14 @@ from .files import write_file
 from .operation import BYTES, FUNCTIONS
 
 OUTCOMES = {"correct": "ok", "InvalidConfig": "pruned_by_model", "constraints": "pruned_by_model", "CompilationFailedConfig": "compile_failed",
-	"compile": "compile_failed", "correctness": "wrong_result", "timeout": "timed_out"}  # RuntimeFailedConfig, runtime: launch_failed
+	"compile": "compile_failed", "correctness": "wrong_result", "timeout": "timed_out"}  # the others, such as RuntimeFailedConfig and runtime, are launch_failed
 UNITS_US = {"s": 1e6, "sec": 1e6, "second": 1e6, "ms": 1e3, "millisecond": 1e3, "milisecond": 1e3, "us": 1.0, "µs": 1.0, "microsecond": 1.0,
 	"ns": 1e-3, "nanosecond": 1e-3}  # "milisecond" is in public files
-OWN = ("operation", "problem", "family")  # of configurations that tiletune wrote
+OWN = ("operation", "problem", "family")  # in configurations that tiletune wrote
 FAILED_MS = 1e20  # the time of a failed configuration in older cache files of Kernel Tuner
 RESERVED = {*keyword.kwlist, *FUNCTIONS, *BYTES, "int", "any", "all", "sum", "sm_count", "warp_size", "max_threads_per_block", "max_threads_per_sm",
 	"max_blocks_per_sm", "regs_per_block", "regs_per_sm", "smem_per_block_bytes", "smem_per_sm_bytes", "smem_reserved_bytes", "l2_bytes", "dram_bytes",
-	"compute_capability", "max_warps_per_sm"}  # words of expressions
+	"compute_capability", "max_warps_per_sm"}  # words of the expression language
 
 
 def fail(text):
@@ -47,7 +46,7 @@ def with_checksum(line, run):
 
 
 def read(path):
-	"""The document of a file, whether it is compressed or not."""
+	"""The document of a file, which may be compressed."""
 	with open(path, "rb") as file:
 		data = file.read()
 	try:
@@ -65,7 +64,7 @@ def read(path):
 
 # ---- the two formats ----
 def expect(value, kind, where):
-	"""The value, which has to be an object, an array or a string."""
+	"""The value, which must be an object, an array or a string."""
 	if not isinstance(value, kind):
 		fail(f"{where}: expected {'an object' if kind is dict else 'an array' if kind is list else 'a string'}, found {json.dumps(value)[:60]}")
 	return value
@@ -121,7 +120,7 @@ def results(root):
 
 # ---- names that tiletune allows ----
 class Names:
-	"""Written names by original; each is used once. renamed: those that changed."""
+	"""Maps original names to written ones, each used once. renamed: those that changed."""
 
 	def __init__(self, taken=(), is_value=False):
 		self.names, self.taken, self.is_value, self.renamed = {}, set(taken), is_value, {}
@@ -143,10 +142,10 @@ class Names:
 
 
 class Values:
-	"""Values of one parameter as tiletune writes them."""
+	"""Values of one parameter in tiletune's form."""
 
 	def __init__(self, parameter):
-		self.parameter, self.names, self.numbers = parameter, Names(is_value=True), set()  # numbers: of values that are no text
+		self.parameter, self.names, self.numbers = parameter, Names(is_value=True), set()  # numbers: numbers for values that are not texts
 
 	def written(self, value):
 		number = value
@@ -183,7 +182,7 @@ def evaluation(family, configuration, time_us, outcome, detail):
 
 
 def write(root, name):
-	"""The number of configurations, and (original, written) names that differ."""
+	"""Writes the files; returns the number of configurations, and (original, written) names that differ."""
 	rows = list(cached(root) if "cache" in root else results(root))
 	if not rows:
 		fail("expected recorded configurations, found none")

@@ -3,14 +3,13 @@
 
     python3 -m tiletune.rules tuned.json gemm -p dtype=bf16 --format c -o gemm_rule.h    # or: tiletune export --format rule-c
 
-The function answers with a family, a configuration, and whether all sizes lie in the range that it has seen; otherwise, and for
-nonsense (M = 0), it answers with the default, the configuration that is best over all entries. Its head says how much slower its
-answers are than the best that is known, for its entries and for entries that were left out of the fit (a tenth at a time), by
-times of the journal. Answers without such a time are counted and named; --untimed writes the commands that measure them, whose
-journal is then read, too. Entries that were tuned for the same bits (`tune --bits`) are answered with configurations that were
-measured to have them; a rule that cannot is an error, and for other sizes the bits are assumed. While fitting, a configuration that was not timed for a problem is taken to be as slow as the three most
-alike that were, and a bit slower.
-"""
+The function returns a family, a configuration, and whether all sizes are within the range of the entries. Outside this range, and for
+invalid sizes (M = 0), it returns the default, the configuration that is best over all entries. The comment at its head has the
+slowdown of its answers relative to the best known, for its entries and for entries left out of the fit (a tenth at a time), according
+to the journal's times. Answers without a time are counted and named. --untimed writes the commands that time them, and the resulting
+journal is then read, too. Entries tuned for bitwise equality (`tune --bits`) are answered only by configurations that were measured
+to have the same bits; it is an error if a rule cannot do so, and for other sizes equal bits are assumed. During the fit, a
+configuration that was not timed for a problem is estimated from the three most similar ones that were, with a small penalty."""
 
 from __future__ import annotations
 
@@ -30,28 +29,28 @@ from .quoting import c_string, comment, identifier
 from .t4 import numbers, read_journal
 from .tuned import load, tied_rows
 
-POOL_MAX = 96  # configurations that leaves are chosen of
+POOL_MAX = 96  # configurations to select leaves from
 FOLDS = 10
-LEAF_MIN, GAIN_MIN = 3, 0.05  # entries of a leaf; logarithms of slowdown that a split must save
-UNKNOWN = math.log(4)  # of a family that was not timed for the problem
-OTHER_BITS = 1e6  # of what was not measured to have the bits of an entry that is tuned for them
+LEAF_MIN, GAIN_MIN = 3, 0.05  # minimum number of entries of a leaf; minimum gain of a split in logarithms of slowdown
+UNKNOWN = math.log(4)  # for families that were not timed for the problem
+OTHER_BITS = 1e6  # penalty if a configuration was not measured to have the required bits
 Choice = tuple[str, str]  # family, configuration
 
 
 @dataclass
 class Case:
-    """An entry with all times that are known, in us."""
+    """An entry with all known times, in us."""
 
     text: str
     sizes: dict[str, int]
     times: dict[Choice, float]
     features: dict[str, int] = field(default_factory=dict)
-    taken: dict[Choice, float] = field(default_factory=dict)  # logarithms of losses, estimates too
-    losses: list[float] = field(default_factory=list)  # those of the pool
+    taken: dict[Choice, float] = field(default_factory=dict)  # logarithms of losses, including estimates
+    losses: list[float] = field(default_factory=list)  # losses of the pool's choices
     bits: Optional[list[str]] = None  # digests that answers must have
 
     def loss(self, choice: Choice) -> Optional[float]:
-        """0.02: 2% slower than the best that is known. None: not timed."""
+        """0.02 means 2% slower than the best known; None if not timed."""
         return self.times[choice] / min(self.times.values()) - 1 if choice in self.times else None
 
 
@@ -61,13 +60,13 @@ class Node:
     loss: float
     cases: list[Case]
     feature: str = ""
-    most: int = 0  # of the feature, in the first child
+    most: int = 0  # the feature's maximum in the first child
     children: list[Node] = field(default_factory=list)
     leaf: int = 0
 
 
 def cases_of(path: str, operation: str, fixed: dict[str, str], journals: Sequence[str]) -> tuple[list[Case], dict[str, Any]]:
-    """The entries with these keys, and the keys that are the same for all of them."""
+    """The entries with these keys, and the keys that have one value in all of them."""
     known = Operation.find(identifier(operation, path))
     entries = [entry for entry in load(path).entries if entry["operation"] == operation and entry.get("objective", "time") == "time"
         and entry["timing"] == "measured" and all(str(entry["problem"].get(key)) == value for key, value in fixed.items())]
@@ -102,7 +101,7 @@ def note(case: Case, choice: Choice, time_us: float) -> None:
 
 
 def features_of(sizes: dict[str, int]) -> dict[str, int]:
-    """As expressions of C and Python over the keys: sizes, their alignment, products of two of the first three."""
+    """Features as expressions of C and Python over the keys: sizes, their alignment, products of two of the first three."""
     found = {**sizes, **{f"{key} % 8": value % 8 for key, value in sizes.items()}}
     names = list(sizes)[:3]
     return {**found, **{f"{a} * {b}": sizes[a] * sizes[b] for n, a in enumerate(names) for b in names[n + 1:]}}
@@ -111,7 +110,7 @@ def features_of(sizes: dict[str, int]) -> dict[str, int]:
 # ---- what is not timed ----
 @functools.lru_cache(maxsize=None)
 def parsed(choice: Choice) -> tuple[Any, ...]:
-    """Values of the parameters, numbers as logarithms."""
+    """Values of the parameters, with numbers as logarithms."""
     return tuple(math.log2(value + 1) if isinstance(value, int) and value >= 0 else value for value in numbers(choice[1]).values())
 
 
@@ -120,7 +119,7 @@ def distance(one: tuple[Any, ...], other: tuple[Any, ...]) -> float:
 
 
 def pool_of(cases: Sequence[Case]) -> list[Choice]:
-    """What is best, or close to it, most often."""
+    """Choices that are most often the best or close to it."""
     votes: dict[Choice, float] = {}
     for case in cases:
         best = min(case.times.values())
@@ -156,7 +155,7 @@ def leaf_of(cases: list[Case]) -> Node:
 
 
 def split(node: Node) -> Optional[tuple[float, str, int, list[Case], list[Case]]]:
-    """The split that saves most: what it saves, feature, limit, both parts."""
+    """The best split: its gain, feature, limit, and both parts."""
     found = None
     total = [sum(column) for column in zip(*(case.losses for case in node.cases))]
     for feature in node.cases[0].features:
@@ -169,7 +168,7 @@ def split(node: Node) -> Optional[tuple[float, str, int, list[Case], list[Case]]
             if count < least or len(ordered) - count < least or low == high:
                 continue
             saved = node.loss - min(left) - min(a - b for a, b in zip(total, left))
-            # what has other bits is cut off on one side first, which by itself saves nothing
+            # choices with other bits are separated first, although this alone gains nothing
             saved += 2 * GAIN_MIN * any(case.losses[node.choice] >= OTHER_BITS for case in ordered[count - 1:count + 1])
             if saved > (found[0] if found else GAIN_MIN):
                 found = saved, feature, max(low, min(high - 1, math.isqrt(low * high))), ordered[:count], ordered[count:]
@@ -198,7 +197,7 @@ def pick(node: Node, case: Case) -> int:
 
 @dataclass
 class Score:
-    """Of answers: the losses of those that were timed, the problems and answers that were not; and what all are taken to be."""
+    """Statistics of answers: losses of the timed ones, the untimed problems and answers, and the assumed losses of all."""
 
     losses: list[float] = field(default_factory=list)
     untimed: list[tuple[Case, Choice]] = field(default_factory=list)
@@ -250,7 +249,7 @@ class Rule:
         return Rule(operation, os.path.basename(path), root, pool, cases, same, known, left_out)
 
     def used(self) -> list[int]:
-        """Choices of the leaves and, first, the default."""
+        """Choices of the leaves, with the default first."""
         found = [leaf_of(self.cases).choice]
 
         def walk(node: Node) -> None:
@@ -309,13 +308,13 @@ class Rule:
             f"\tfound.is_seen = is_seen;\n\treturn found;\n}}\n\n#endif\n"
 
     def untimed(self) -> str:
-        """Commands that time what was answered without a time."""
+        """Commands that time the untimed answers."""
         return "".join(f"tiletune tune {self.operation} -p {shlex.quote(case.text)} --family={shlex.quote(choice[0].split('/')[1])} --config={shlex.quote(choice[1])} "
             "-o rule_times.json --journal rule_times.journal.jsonl\n" for case, choice in (*self.known.untimed, *self.left_out.untimed))
 
 
 def journals_of(path: str) -> list[str]:
-    """In the folder of the tuned file."""
+    """Journals in the folder of the tuned file."""
     stem = path.removesuffix(".json") + ".journal.jsonl"
     return [name for name in (stem, stem + ".gz") if os.path.exists(name)]
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Suites, lists of problems for `tiletune tune --suite`: of what a program runs, and of other tools' lists.
+"""Suites, which are lists of problems for `tiletune tune --suite`, recorded from a program or converted from other tools' lists.
 
     with tiletune.record("layers.json"):    # torch.matmul, linear and scaled_dot_product_attention of this program
         model(x)
 
     python3 -m tiletune.suites FILE... -o suite.json    # tunableop_untuned*.csv, aiter's *_untuned_gemm.csv, a CSV of CUTLASS's
-                                                        # profiler, a problem list (JSON) of nvMatmulHeuristics
-"""
+                                                        # profiler, a problem list (JSON) of nvMatmulHeuristics"""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ Problem = dict[str, Any]
 
 
 class Unserved(Exception):
-    """No kernel computes it: why."""
+    """No kernel computes the product; the message has the reason."""
 
 
 def dtype_of(text: str) -> str:
@@ -42,14 +41,14 @@ def dtype_of(text: str) -> str:
 
 
 def gemm(m: int, n: int, k: int, dtype: str, layout: str = "nk", **more: Any) -> Problem:
-    """Without the keys that are defaults anyway."""
+    """A problem without the keys that have default values."""
     problem = {"M": m, "N": n, "K": k, "dtype": dtype, "b_layout": layout, **more}
     operation = Operation.find("gemm")
     return operation.given(operation.complete(problem)) if operation else problem
 
 
 def blas(trans_a: str, trans_b: str, trans_d: str, m: int, n: int, k: int, dtype: str, lds: Sequence[int] = (), batch: int = 1, **others: Any) -> Problem:
-    """BLAS's product, whose matrices lie by columns (n) or rows (t). By rows, D by columns is D' = B' A'."""
+    """A BLAS product, whose matrices are stored by columns (n) or rows (t). By rows, D by columns is D' = B' A'."""
     if trans_d == "n":
         m, n, trans_a, trans_b = n, m, "t" if trans_b == "n" else "n", "t" if trans_a == "n" else "n"
         lds = (lds[1], lds[0], *lds[2:]) if lds else ()
@@ -65,7 +64,7 @@ def is_true(text: Any) -> bool:
 
 
 def with_output(dtype: str, out: Optional[str], more: Problem) -> Problem:
-    """more, with a type of C that is not the default."""
+    """Adds a type of C that is not the default to `more`."""
     found = dtype_of(out) if out else ""
     if not out or found == ("bf16" if dtype == "fp8_e4m3" else "fp32" if dtype == "tf32" else dtype):
         return more
@@ -75,7 +74,7 @@ def with_output(dtype: str, out: Optional[str], more: Problem) -> Problem:
 
 
 def with_factors(alpha: Any, beta: Any, more: Problem) -> Problem:
-    """more, with alpha and beta that are not the defaults."""
+    """Adds alpha and beta that are not the defaults to `more`."""
     values = {name: float(value) for name, value in (("alpha", alpha), ("beta", beta)) if value not in (None, "")}
     plain = {name: int(value) if value == int(value) else value for name, value in values.items()}
     return {**more, **{name: value for name, value in plain.items() if value != {"alpha": 1, "beta": 0}[name]}}
@@ -104,7 +103,7 @@ def of_tunableop(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, C
             yield number, lambda cells=words: problem([cell.strip() for cell in cells])  # type: ignore[misc]
 
 
-# Columns that say how a product was computed, or how fast, and nothing of the product itself.
+# Columns about how a product was computed, or its speed, which do not change the product.
 SILENT = {"problem", "provider", "operation", "disposition", "status", "accum", "bytes", "flops", "flops/byte", "runtime", "gb/s", "gflops", "cu_num", "us",
     "kernelid", "kernelname", "splitk", "libtype", "errratio", "tflops", "bw", "solidx", "op_class", "min_cc", "max_cc", "raster_order", "swizzle_size",
     "split_k_mode", "split_k_slices", "stages", "inst_m", "inst_n", "inst_k", "cta_m", "cta_n", "cta_k", "cluster_m", "cluster_n", "cluster_k", "warps_m",
@@ -114,7 +113,7 @@ READ = {"m", "n", "k", "a", "b", "c", "d", "dtype", "q_dtype_w", "outdtype", "bi
 
 
 def of_columns(rows: Iterator[tuple[int, list[str]]], path: str) -> Iterator[tuple[int, Callable[[], Problem]]]:
-    """A CSV with a head: of CUTLASS's profiler, or of aiter. A column that may change the problem, and is not known, leaves a row out."""
+    """A CSV with a header, from CUTLASS's profiler or aiter. A row with an unknown column that may change the problem is skipped."""
     _, head = next(rows)
     names = [name.strip().lower() for name in head]
     is_bf16 = "bf16" in os.path.basename(path).lower()
@@ -164,7 +163,7 @@ def of_list(items: Any) -> Iterator[tuple[int, Callable[[], Problem]]]:
 
 
 def read(path: str, skipped: Optional[collections.Counter[str]] = None) -> list[Problem]:
-    """The problems of another tool's list, in its order, each once. skipped: why some were left out, and how many."""
+    """The problems of another tool's list, in its order, each once. skipped: reasons for skipping problems, with counts."""
     problems: dict[str, Problem] = {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -244,7 +243,7 @@ def dtype_of_torch(tensor: Any) -> str:
 
 
 class Recorder:
-    """problems: how often each was run, by operation; skipped: what was not recorded, and how often; files: what was written."""
+    """problems: counts of runs, by operation; skipped: unrecorded calls, with counts; files: the written files."""
 
     def __init__(self, path: str):
         self.path, self.files = path, list[str]()
@@ -294,8 +293,8 @@ class Recorder:
 
 
 def record(path: str) -> Recorder:
-    """A context that writes the products and attentions of torch that ran in it as a suite, the most frequent first; of several
-    operations PATH_gemm.json and PATH_attention.json. Functions that torch.compile replaced are not seen."""
+    """A context that writes the torch products and attentions executed in it as a suite, the most frequent first. For several
+        operations the files are PATH_gemm.json and PATH_attention.json. Functions that torch.compile replaced are not recorded."""
     return Recorder(path)
 
 

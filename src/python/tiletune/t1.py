@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""T1 files of Kernel Tuner and KTT (github.com/odgaard/TuningSchema) as files of tiletune.
+"""Converts T1 files of Kernel Tuner and KTT (github.com/odgaard/TuningSchema) to files of tiletune.
 
     python3 -m tiletune.t1 vector_add.t1.json -o vector_add.json
 
-Expressions stay text: the expression language of tiletune is the part of Python that T1 files use.
+Expressions remain text, because tiletune's expression language is the subset of Python that T1 files use.
 
-There are two dialects. With ProblemSize (Kernel Tuner) the grid follows from it and from GridDivX..Z,
-a thread block is block_size_x..z, GlobalSize is ignored, random numbers are normal, and names of
-parameters in an argument's Size are the lists of their values. Without it (KTT) grid and block are
-GlobalSize and LocalSize, and random numbers lie between 0 and FillValue. The problem is fixed in
-both: its keys have one value. Search, Budget, General and Device are the command line's.
-"""
+There are two dialects. With ProblemSize (Kernel Tuner) it determines the grid together with GridDivX..Z, a thread block is
+block_size_x..z, GlobalSize is ignored, random numbers are normal, and names of parameters in an argument's Size are the lists of
+their values. Without it (KTT) grid and block are GlobalSize and LocalSize, and random numbers are between 0 and FillValue. The
+problem is fixed in both: its keys have one value. Search, Budget, General and Device correspond to options of the command line."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ AXES = ("X", "Y", "Z")
 PROBLEM_KEYS = ("problem_size_x", "problem_size_y", "problem_size_z")
 BLOCK_NAMES = ("block_size_x", "block_size_y", "block_size_z")
 GRID_NAMES = ("grid_size_x", "grid_size_y", "grid_size_z")
-# T1's name of an element type: ours in a tensor, ours of a scalar argument, whether it may be a vector
+# T1's name of an element type: tiletune's name for a tensor, for a scalar argument, and whether it may be a vector
 TYPES = {
     "float": ("fp32", "f32", True),
     "double": ("fp64", "f64", True),
@@ -43,7 +41,7 @@ ROLES = {"ReadOnly": "in", "WriteOnly": "out", "ReadWrite": "inout"}
 
 
 class T1Error(Exception):
-    """The file is no T1 file of a CUDA kernel that tiletune can tune; says where and why."""
+    """The file is not a T1 file of a CUDA kernel that tiletune can tune; the message has place and reason."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Node:
         return T1Error(f"{self.path}: expected {expected}, found {found[:60]}{'...' if len(found) > 60 else ''}")
 
     def find(self, key: str) -> Optional[Node]:
-        """The member, where it is there and not null."""
+        """The member, if it is present and not null."""
         if not isinstance(self.value, dict):
             raise self.error("an object")
         value = self.value.get(key)
@@ -94,7 +92,7 @@ class Node:
         return self.value
 
     def text(self) -> str:
-        """A string, or a number as it is written."""
+        """A string, or the text of a number."""
         return compact(self.value) if is_number(self.value) else self.string()
 
     def choice(self, key: str, names: Sequence[str], default: str) -> str:
@@ -111,7 +109,7 @@ def is_number(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """2.0 is written 2."""
+    """Writes 2.0 as 2."""
     return int(value) if isinstance(value, float) and value == int(value) else value
 
 
@@ -121,7 +119,7 @@ def compact(value: Any) -> str:
 
 # ---- Python text ----
 class Unknown(Exception):
-    """The value of the text cannot be told."""
+    """The value of the text cannot be determined."""
 
 
 BINARY: dict[type, Callable[[Any, Any], Any]] = {
@@ -132,11 +130,11 @@ BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
-LARGEST = 1 << 16  # of a number or a list; the values of parameters are small
+LARGEST = 1 << 16  # limit for numbers and lists; the values of parameters are small
 
 
 def evaluate(node: ast.AST, names: dict[str, Any]) -> Any:
-    """A list of values, or a part of one; never more work than a few times LARGEST."""
+    """Evaluates a list of values, or a part of one, with bounded work."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, (ast.List, ast.Tuple)):
@@ -167,8 +165,8 @@ def evaluate(node: ast.AST, names: dict[str, Any]) -> Any:
 
 
 def may_have(values: Node, value: Any) -> bool:
-    """Whether a parameter may have the value, as far as that can be told: public files have defaults
-    that are none of the values, and these say nothing."""
+    """Whether a parameter may have the value, if that can be decided. Public files have defaults that are not among the
+        values, and these are ignored."""
     if isinstance(values.value, list):
         return value in values.value
     try:
@@ -192,11 +190,11 @@ WORDS = re.compile(r"ProblemSize\[([012])\]|\w+|\W")
 @dataclass
 class Conversion:
     root: Node
-    folder: str  # of the T1 file
-    target: str  # the folder of the result: paths in it are relative to this
+    folder: str  # folder of the T1 file
+    target: str  # the folder of the result, to which its paths are relative
     specification: Node = field(init=False)
-    parameters: dict[str, Node] = field(default_factory=dict)  # by name: their Values
-    has_problem: bool = False  # Kernel Tuner's dialect
+    parameters: dict[str, Node] = field(default_factory=dict)  # Values by name
+    has_problem: bool = False  # whether it is Kernel Tuner's dialect
     rank: int = 0
     grid: list[str] = field(default_factory=list)
     block: list[str] = field(default_factory=list)
@@ -211,14 +209,14 @@ class Conversion:
         self.specification = self.root.member("KernelSpecification")
 
     def path(self, name: str) -> str:
-        """A file or folder that the T1 file names, as the result names it."""
+        """The path of a file or folder that the T1 file names, as written in the result."""
         if os.path.isabs(name) or os.path.realpath(self.folder) == os.path.realpath(self.target):
             return name
         return os.path.relpath(os.path.join(self.folder, name), self.target)
 
     def python(self, text: str, sizes: bool = False, index: Optional[str] = None) -> str:
-        """The text without `list`, which our lists need not; with sizes, ProblemSize as keys and
-        parameters as the lists of their values; with index, `i` is called so."""
+        """The text without `list`, which tiletune's lists do not need; with sizes, ProblemSize becomes keys and
+                parameters become the lists of their values; with index, `i` gets that name."""
 
         def word(match: re.Match[str]) -> str:
             found = match.group()
@@ -261,7 +259,7 @@ class Conversion:
         return {key: value for key, value in self.own.items() if value not in ({}, [])}
 
     def convert_source(self) -> None:
-        """In the folder of the T1 file, or in the folder above, where Kernel Tuner looks."""
+        """In the folder of the T1 file, or in its parent folder, where Kernel Tuner also searches."""
         node = self.specification.member("KernelFile")
         for name in (node.string(), "../" + node.string()):
             if os.path.isfile(os.path.join(self.folder, name)):
@@ -270,7 +268,7 @@ class Conversion:
         raise node.error(f"a file of {self.folder}")
 
     def convert_options(self) -> None:
-        """As NVRTC documents them: two hyphens before a word, but for -std. Folders are apart."""
+        """In NVRTC's documented form: two hyphens before a word, except -std. Folders are returned separately."""
         options, folders = [], []
         found = self.specification.find("CompilerOptions")
         for item in found.items() if found else ():
@@ -324,11 +322,11 @@ class Conversion:
             raise sizes.error("at least one size")
 
     def block_parameter(self, axis: int) -> Optional[str]:
-        """Kernel Tuner's: the parameter of that name, in any case of letters."""
+        """Kernel Tuner's dialect: the parameter of that name, ignoring case."""
         return next((name for name in self.parameters if name.lower() == BLOCK_NAMES[axis]), None)
 
     def size(self, name: str, is_needed: bool) -> Optional[list[str]]:
-        """The members X, Y, Z of a size; "1" where there is none."""
+        """The members X, Y, Z of a size; "1" if absent."""
         node = self.specification.member(name) if is_needed else self.specification.find(name)
         if node is None:
             return None
@@ -336,7 +334,7 @@ class Conversion:
         return [member.text() if member else "1" for member in members]
 
     def divisor(self, axis: int) -> str:
-        """The product of the divisors; without a list the block size, if it is a parameter."""
+        """The product of the divisors, or without a list the block size, if it is a parameter."""
         factors = self.specification.find(f"GridDiv{AXES[axis]}")
         if factors is None or factors.value == []:
             return self.block_parameter(axis) or "1"
@@ -365,7 +363,7 @@ class Conversion:
 
     def convert_argument(self, argument: Node, default_name: str) -> None:
         memory = argument.choice("MemoryType", ("Vector", "Scalar", "Symbol"), "Vector")
-        # Kernel Tuner passes what it copies to constant memory as an argument too
+        # Kernel Tuner also passes arguments in constant memory to the kernel
         placement = argument.choice("MemType", ("Global", "Constant"), "Global")
         named = argument.find("Name")
         name = named.string() if named else default_name
@@ -382,7 +380,7 @@ class Conversion:
 
     @staticmethod
     def type_of(argument: Node) -> tuple[str, str, int]:
-        """Our names in a tensor and of a scalar, and the lanes of "float4"."""
+        """tiletune's names for a tensor and for a scalar, and the lanes of "float4"."""
         node = argument.member("Type")
         match = re.fullmatch(r"(float|double|half)(\d+)", node.string())
         name, lanes = (match.group(1), int(match.group(2))) if match else (node.string(), 1)
@@ -427,8 +425,8 @@ class Conversion:
             self.arguments.append({"value": value.text(), "type": scalar})
 
     def convert_references(self) -> None:
-        """Files of expected values. Those that need Python are left out: the result is then compared
-        with that of the default configuration, as everywhere."""
+        """Files of expected values. Values that need Python are left out: the result is then compared
+                with that of the default configuration, as usual."""
         found = self.specification.find("ReferenceArguments")
         for item in found.items() if found else ():
             output, fill = item.member("TargetName").string(), item.member("FillType").string()
@@ -445,9 +443,9 @@ class Conversion:
 
 
 def convert(path: str, target: str = "") -> dict[str, Any]:
-    """The kernel of a T1 file as tiletune.own_kernel/1, to stand in the folder `target` (default: that
-    of the file). Raises T1Error: what is missing or of another type; what a CUDA kernel cannot have
-    (another Language, Local memory); a fill that needs Python."""
+    """The kernel of a T1 file as tiletune.own_kernel/1, for the folder `target` (default: the folder
+        of the file). Raises T1Error for missing members and wrong types, for features that a CUDA kernel cannot have
+        (another Language, Local memory), and for fills that need Python."""
     folder = os.path.dirname(path) or "."
     try:
         with open(path, encoding="utf-8-sig") as file:
@@ -460,7 +458,7 @@ def convert(path: str, target: str = "") -> dict[str, Any]:
 
 
 def layout(own: dict[str, Any]) -> str:
-    """JSON with a line for each member, and for each member of an object of several."""
+    """JSON with a line for each member, and for each member of a nested object with several."""
     lines = []
     for key, value in own.items():
         if isinstance(value, dict) and len(value) > 1:

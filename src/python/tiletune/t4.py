@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Results of tiletune in the formats of other tuners.
+"""Converts results of tiletune to the formats of other tuners.
 
     python3 -m tiletune.t4 tuned.json -o tuned.t4.json
     python3 -m tiletune.t4 tuned.journal.jsonl -o search.t4.json
     python3 -m tiletune.t4 tuned.journal.jsonl --cache --problem M=4096 --family gemm/mma -o cache.json
 
-T4 (github.com/odgaard/TuningSchema, results 1.0.0): of a tuned file the best of every family, of a journal every evaluation
-with its samples. --cache: a cache file of Kernel Tuner, of one family and problem of a journal, which its simulation mode
-replays. Times are in milliseconds in both.
-"""
+T4 (github.com/odgaard/TuningSchema, results 1.0.0): a tuned file gives the best of every family, a journal every evaluation with its
+samples. --cache writes a cache file of Kernel Tuner for one family and problem of a journal, which its simulation mode replays. Times
+are in milliseconds in both."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from typing import Any, Iterator, Optional, Sequence
 from .errors import Error, reading
 from .files import write_file
 
-# outcome: T4's invalidity, Kernel Tuner's value instead of a time
+# outcome: (T4's invalidity, Kernel Tuner's value instead of a time)
 OUTCOMES = {
     "ok": ("correct", None), "too_noisy": ("correct", None), "pruned_by_model": ("constraints", "InvalidConfig"),
     "other_bits": ("constraints", "InvalidConfig"),
@@ -34,7 +33,7 @@ RUNTIME = ("runtime", "RuntimeFailedConfig")  # launch_failed, crashed, device_l
 
 
 def read_lines(path: str) -> Iterator[dict[str, Any]]:
-    """The lines of a journal; a torn one is skipped."""
+    """The lines of a journal; an incomplete one is skipped."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         for line in file:
             try:
@@ -65,7 +64,7 @@ def numbers(configuration: str) -> dict[str, Any]:
 
 
 def time_ms(line: dict[str, Any]) -> Optional[float]:
-    """The median of an evaluation; of a recording without summary that of its samples. None: not measured."""
+    """The median of an evaluation, or if it has no summary the median of its samples. None if not measured."""
     if line.get("timing") == "predicted" or OUTCOMES.get(line["outcome"], RUNTIME)[0] != "correct":
         return None
     samples = line.get("samples_us")
@@ -124,7 +123,7 @@ def is_part(wanted: Optional[str], text: str) -> bool:
 
 
 def cache_of(path: str, problem_text: Optional[str], family: Optional[str]) -> dict[str, Any]:
-    """One family and problem, as Kernel Tuner's cache files are."""
+    """One family and problem in the form of Kernel Tuner's cache files."""
     chosen = [(run, problem, line) for run, problem, line in read_journal(path)
         if line.get("timing") != "predicted" and is_part(problem_text, problem["text"]) and family in (None, line["family"])]
     names = sorted({(problem["operation"], problem["text"], line["family"]) for _, problem, line in chosen})
@@ -134,7 +133,7 @@ def cache_of(path: str, problem_text: Optional[str], family: Optional[str]) -> d
     run, problem, first = chosen[0]
     listed = {item["name"]: item["values"] for item in next(
         item for item in problem["families"] if item["name"] == first["family"])["parameters"]}
-    # a recording may list a part of the values: those that occur belong to them
+    # a recording may list only some of the values; those that occur are added
     parameters = {name: list(dict.fromkeys([numbers(f"x={value}")["x"] for value in listed.get(name, ())]
         + [numbers(line["configuration"])[name] for _, _, line in chosen])) for name in numbers(first["configuration"])}
     cache = {}

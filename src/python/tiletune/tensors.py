@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tensors of other libraries as numbers: torch, __cuda_array_interface__ (CuPy, Numba), DLPack. Nothing is copied."""
+"""Data of other libraries' tensors: torch, __cuda_array_interface__ (CuPy, Numba), DLPack. Nothing is copied."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "fp8_e4m3", "float8_e5m2": "fp8_e5
     **{f"{word}{bits}": f"{WORDS[word]}{bits}" for word in ("float", "int", "uint") for bits in (8, 16, 32, 64)}}
 TYPES = {"b1": "bool", "V2": "bf16", "V1": "fp8_e4m3", **{f"{word}{size}": f"{WORDS[word]}{8 * size}" for word in "fiu" for size in (1, 2, 4, 8)}}
 DL_TYPES = {0: "int{}", 1: "uint{}", 2: "float{}", 4: "bfloat{}", 6: "bool", 10: "float8_e4m3fn", 12: "float8_e5m2"}
-DL_CUDA = (2, 13)  # memory of the GPU, managed memory
+DL_CUDA = (2, 13)  # GPU memory and managed memory
 
 
 class View(NamedTuple):
-    """strides: in elements; device: None where the protocol does not say it; owner: what keeps the memory."""
+    """strides: in elements; device: None if the protocol does not tell it; owner: keeps the memory alive."""
 
     address: int
     shape: tuple[int, ...]
@@ -63,7 +63,7 @@ def of_dlpack(name: str, value: Any) -> View:
 
 
 def view(name: str, value: Any) -> View:
-    """Error: it is no tensor on a GPU."""
+    """Raises Error if it is not a tensor on a GPU."""
     if is_torch(value):
         if value.device.type != "cuda":
             raise Error(f"{name}: expected a tensor on a GPU, found one on {value.device}", f'{name}.to("cuda")')

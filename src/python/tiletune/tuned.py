@@ -25,8 +25,8 @@ class Answer:
     time_us: float
     is_predicted: bool
     grade: str
-    expected_loss: Optional[float]  # 0.02: 2% slower than the best that the model knows; 0 where the file has the problem
-    row: dict[str, Any]  # everything that the file, or lookup, says of it
+    expected_loss: Optional[float]  # 0.02 means 2% slower than the best that the model knows; 0 if the file has the problem
+    row: dict[str, Any]  # all members of the file's entry, or of lookup's answer
 
     @staticmethod
     def of(entry: Mapping[str, Any], grade: str, loss: Optional[float]) -> Answer:
@@ -36,7 +36,7 @@ class Answer:
 
 
 class Tuned:
-    """path, device, entries: what the file says."""
+    """path, device and entries of the file."""
 
     def __init__(self, path: str, document: dict[str, Any]):
         self.path, self.document = path, document
@@ -47,8 +47,8 @@ class Tuned:
         return f"<tuned file {self.path}: {len(self.entries)} entries of {self.device.get('name')}>"
 
     def find(self, operation: str, problem: Problem, objective: str = "time") -> Optional[dict[str, Any]]:
-        """The entry of this problem: keys that are not named have their defaults, as templates/ or, for an operation that is
-        not there, an only entry with these keys says."""
+        """The entry of this problem. Keys that are not given have the defaults of templates/ or, for an unknown
+                operation, those of the only entry with these keys."""
         entries = [entry for entry in self.entries if entry["operation"] == operation and entry.get("objective", "time") == objective]
         if any(problem.items() == entry["problem"].items() for entry in entries):
             wanted = problem
@@ -60,8 +60,8 @@ class Tuned:
         return next((entry for entry in entries if entry["problem"] == wanted), None)
 
     def lookup(self, operation: str, *, device: Optional[str] = None, objective: str = "time", **problem: Any) -> Answer:
-        """The best configuration for a problem. What the file does not have is answered by `tiletune lookup`, for the file's
-        GPU or the device that is named. Error: no configuration of the file fits."""
+        """The best configuration for a problem. If the file does not have it, `tiletune lookup` answers, for the file's
+                GPU or the given device. Raises Error if no configuration of the file fits."""
         with reading(self.path, "a tuned file"):
             entry = self.find(operation, problem, objective) if device is None else None
             if entry:
@@ -79,14 +79,14 @@ class Tuned:
 
 
 def tied_rows(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows that are tied with the winner. The file has only what differs from the winner; these have their whole family and configuration."""
+    """The rows tied with the winner, completed: the file stores only their differences from the winner."""
     winner = entry["winner"]
     return [row if "family" in row else {**row, "family": winner["family"], "configuration": {**winner["configuration"], **row["configuration"]}}
         for row in entry.get("tied", ())]
 
 
 def load(path: str) -> Tuned:
-    """Reads a tuned file. Error: one line with the place, what was expected and what was found."""
+    """Reads a tuned file. Raises an Error with one line, which has the place and what is wrong."""
     with reading(path, "a tuned file"), open(path, encoding="utf-8") as file:
         document = json.load(file)
     form = document.get("format") if isinstance(document, dict) else type(document).__name__

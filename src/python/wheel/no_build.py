@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The build backend of the source distribution: pip calls it where no wheel fits, and gets told why (pack.py names it)."""
+"""The build backend of the source distribution, which pack.py names. If no wheel fits, pip calls it and gets the reason."""
 
 from __future__ import annotations
 

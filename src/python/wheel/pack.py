@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Packs the wheel, or the source distribution, of tiletune: PyPA's formats (wheel 1.0, metadata 2.4), the standard library only.
+"""Packs the wheel, or the source distribution, of tiletune: PyPA's formats (wheel 1.0, metadata 2.4), using only the standard library.
 
-    pack.py wheel FOLDER TAG [LICENCE...] -o DEST    FOLDER: tiletune, libtiletune_launch.so, include/ as make leaves them
-    pack.py sdist -o DEST                            committed files, without results/; pip is told why it cannot build them
+    pack.py wheel FOLDER TAG [LICENCE...] -o DEST    FOLDER: tiletune, libtiletune_launch.so, include/ as built by make
+    pack.py sdist -o DEST                            committed files without results/; pip gets the reason why it cannot build them
 
-Run at the top of a checkout. TAG: linux_x86_64, manylinux_2_28_aarch64, ... LICENCE: NAME=FILE, of what is linked in. The same files
-give the same archive to the bit. Prints its path.
-"""
+Run it at the top of a checkout. TAG: linux_x86_64, manylinux_2_28_aarch64, ... LICENCE: NAME=FILE, of a library that is linked in.
+The same files give bitwise the same archive. Prints its path."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ def read(path: str) -> bytes:
 
 
 def version() -> str:
-    """The Makefile has it."""
+    """The Makefile defines it."""
     found = re.search(r"^VERSION *:= *(\S+)$", read("Makefile").decode(), re.M)
     if not found:
         raise SystemExit("Makefile: expected a line VERSION := N.N.N, found none")
@@ -70,7 +69,7 @@ def record(name: str, content: Optional[bytes]) -> str:
 
 
 def wheel(folder: str, tag: str, licences: dict[str, str], destination: str) -> str:
-    """bin/tiletune is the program itself; templates, configs and the header lie where `make install` puts them."""
+    """bin/tiletune is the program itself; templates, configs and the header are in the places of `make install`."""
     stem = f"tiletune-{version()}"
     texts = {"LICENSE": "LICENSE", **{f"LICENSE.{name}": path for name, path in licences.items()}}
     files = {f"tiletune/{os.path.basename(path)}": path for path in glob.glob("src/python/tiletune/*.py")}

@@ -21,7 +21,8 @@ $(WHEEL)/%/linked.a: $(WHEEL)/%/cc $(WHEEL)/sources/made
 	$(Q)rm -rf $(@D)/linked && mkdir $(@D)/linked && cd $(@D)/linked && ../cc -O2 -DHAVE_UNISTD_H -c \
 		$(addprefix $(WHEEL)/sources/,cjson/cJSON.c $(WHEEL_ZLIB)) && ar rcs $@ *.o
 
-# gcc reports warnings. Only this compiler sees a function whose header is missing but which a newer glibc declares by chance.
+# gcc reports warnings. Only this compiler detects a missing header of a function that a newer glibc declares
+# by accident.
 WHEEL_WARNINGS := -Wno-everything -Werror=implicit-function-declaration -Werror=implicit-int
 wheel-%: $(WHEEL)/%/linked.a packages
 	$(Q)$(MAKE) --no-print-directory -o packages CC=$(WHEEL)/$*/cc OUT=$(WHEEL)/$* WARNINGS='$(WHEEL_WARNINGS)' LDFLAGS=-s CFLAGS='-O2 -isystem $(WHEEL)/sources/include' \

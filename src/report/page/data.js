@@ -1,5 +1,5 @@
 "use strict";
-// What the program wrote into the page, unpacked and put together.
+// The data that the program wrote into the page, unpacked and linked.
 //
 // entry:      one tuned problem: {operation, title, label, dtype, winner, families, tied, searches, ...}
 // row:        a winner, or another family's best: {family, configuration, values, tile, time, score, ...}
@@ -47,7 +47,7 @@ function tileOf(values) {
 	return TILE.filter(name => name in values).map(name => values[name]).join("x");
 }
 
-// Of a tied row the file has only what differs from the winner.
+// A tied row stores only its differences from the winner.
 function tiedOf(json, winner) {
 	return rowOf(json.family ? json : { ...json, family: winner.family, configuration: { ...winner.configuration, ...json.configuration } });
 }
@@ -106,7 +106,7 @@ function readJournal(text, label, notices) {
 function candidateOf(line) {
 	const values = valuesOf(line.configuration), samples = line.samples_us ?? [];
 	const time = line.time_us?.median ?? [...samples].sort((a, b) => a - b)[samples.length >> 1];
-	// Of several launches the kernel that has most registers: copies and sums have fewer.
+	// The kernel with the most registers counts, because copies and sums have fewer.
 	const main = (line.resources ?? []).reduce((a, b) => a && a.regs_per_thread >= b.regs_per_thread ? a : b, undefined);
 	return { family: line.family, configuration: line.configuration, values, tile: tileOf(values), outcome: line.outcome,
 		detail: line.detail, search: line.outcome === "ok" ? time : undefined, score: line.score, at: line.at_s,
@@ -119,7 +119,7 @@ function isOf(row, other) {
 	return row.configuration === other.configuration && row.family === other.family;
 }
 
-// All candidates of an entry, in the order of the search; of a repeated one the newest run's.
+// All candidates of an entry, in the order of the search; for a repeated one the newest run's.
 function candidatesOf(entry) {
 	if (entry.candidates)
 		return entry.candidates;
@@ -140,7 +140,7 @@ function candidatesOf(entry) {
 				found.set(key, candidateOf(line));
 				continue;
 			}
-			// who is measured again begins another round, which the winner was chosen by
+			// measuring candidates again begins another round, by which the winner was selected
 			const known = finals.get(key) ?? { rounds: new Map() }, final = candidateOf(line).search;
 			round += known.round === round;
 			known.rounds.set(round, final);
@@ -167,7 +167,7 @@ function clockOf(entry, timed, round) {
 	return entry.clocks.get(round);
 }
 
-// The file has the model's account of the winner only, the journal that of every candidate.
+// The file has the model's score only for the winner, the journal for every candidate.
 function addScores(entry) {
 	for (const row of entry.families) {
 		const found = entry.candidates.find(c => isOf(c, row));
@@ -250,7 +250,7 @@ function entryOf(given, id, source, sheets) {
 // ---- the card's limits, TFLOP/s ----
 const PIPES = [["tensor_wgmma_flop", "wgmma"], ["tensor_mma_flop", "mma.sync"], ["fp32_flop", "CUDA cores, fp32"]];
 
-// At the boost clock, and at the one that dense tensor load leaves; the fastest first.
+// At the boost clock, and at the clock under dense tensor load; the fastest first.
 function ceilingsOf(entry) {
 	const sheet = entry.sheet;
 	return (sheet ? PIPES : []).map(([pipe, name], i) => {
@@ -259,7 +259,7 @@ function ceilingsOf(entry) {
 	}).filter(c => c.tflops > 0).sort((a, b) => b.tflops - a.tflops);
 }
 
-// What the card allows at a problem's arithmetic intensity: DRAM's bandwidth, or the fastest pipe.
+// The card's limit at a problem's arithmetic intensity: DRAM's bandwidth, or the fastest pipe.
 function limitOf(entry) {
 	const peak = ceilingsOf(entry)[0]?.tflops;
 	return peak && entry.intensity > 0 ? Math.min(peak, entry.intensity * entry.sheet.dram_bytes_per_s * 1e-12) : undefined;

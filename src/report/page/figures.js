@@ -1,5 +1,5 @@
-// Figures: SVG with two marks (points, lines) over two axes, and grids of cells. Each can be saved,
-// read by pointer and keyboard, and plots can be zoomed.
+// Figures: SVG with points and lines over two axes, and grids of cells. Each can be saved and read by pointer
+// and keyboard, and plots can be zoomed.
 
 // ---- numbers as people read them ----
 // Four significant digits without an exponent.
@@ -18,13 +18,13 @@ function showTime(us) {
 	return us >= 1e7 ? `${show(us / 1e6)} s` : us >= 1e4 ? `${show(us / 1e3)} ms` : `${show(us)} µs`;
 }
 
-// An interval, both ends in one unit.
+// An interval with both ends in one unit.
 function showSpan(low, high) {
 	const [unit, us] = high >= 1e7 ? ["s", 1e6] : high >= 1e4 ? ["ms", 1e3] : ["µs", 1];
 	return `${show(low / us)} to ${show(high / us)} ${unit}`;
 }
 
-// One time over another: 1.01 is "+1.0%".
+// The ratio of two times: 1.01 gives "+1.0%".
 function showOver(ratio, digits = 1) {
 	const text = (100 * (ratio - 1)).toFixed(digits);
 	return Number.isFinite(ratio) ? `${Number(text) > 0 ? "+" : ""}${Number(text) ? text : text.replace("-", "")}` : "";
@@ -96,7 +96,7 @@ function nearest(canvas, x, y) {
 	return best;
 }
 
-// The mark that an arrow leads to: the next in reading order, or the next line of cells.
+// The mark that an arrow key leads to: the next in reading order, or the next line of cells.
 function step(canvas, key) {
 	const marks = canvas.marks, at = marks.indexOf(canvas.here);
 	const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: canvas.columns ?? 1, ArrowUp: -(canvas.columns ?? 1) }[key];
@@ -255,7 +255,8 @@ function plot({ series, x, y, lines = [], winner, width = 480, height = 320, ...
 			at += 28 + 7.6 * s.name.length;
 		}
 	}
-	// Next to what is seen of a line, where it hides the fewest points and other labels; at its right end if it can.
+	// Places a label next to the visible part of a line, where it hides the fewest points and other
+	// labels, at its right end if possible.
 	function label(canvas, { points: [from, to], label }, taken) {
 		const [X, Y] = scales, start = Math.max(left, X.at(from[0])), end = Math.min(right, X.at(to[0]));
 		const wide = 7.2 * label.length + 4, high = 14, places = [], slope = (Y.at(to[1]) - Y.at(from[1])) / (X.at(to[0]) - X.at(from[0]));
@@ -263,7 +264,7 @@ function plot({ series, x, y, lines = [], winner, width = 480, height = 320, ...
 			return;
 		for (let x = end - wide - 2; x >= start - wide; x -= 12)
 			for (const above of [true, false]) {
-				// of a slanted line: above to its left, beneath to its right
+				// for a slanted line: above to its left, below to its right
 				const line = Y.at(to[1]) + slope * ((above ? x + wide : x) - X.at(to[0])), y = above ? line - high - 3 : line + 3;
 				if (x >= left && x + wide <= right && y >= top - 14 && y + high <= bottom)
 					places.push({ x, y });

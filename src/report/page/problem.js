@@ -1,10 +1,10 @@
-// All problems: one picture and one table. One problem: its winner.
+// All problems: one figure and one table. One problem: its winner.
 
 function shortFamily(entry, family) {
 	return family?.startsWith(`${entry.operation}/`) ? family.slice(entry.operation.length + 1) : family ?? "";
 }
 
-// Lines may break behind commas.
+// Lines may break after commas.
 function breakable(text) {
 	return text.split(",").flatMap((part, i) => i ? [",", node("wbr"), part] : [part]);
 }
@@ -105,14 +105,14 @@ const BOUNDS = { tensor: "the tensor cores", fp32: "the CUDA cores", mufu: "spec
 	instructions: "the issue of instructions", smem: "shared memory",
 	l2: "the L2 cache", dram: "device memory", latency: "latency" };
 
-// Names of resources in the files, where they are no words.
+// Names of resources in the files that are not words.
 const RESOURCES = { smem: "shared memory", l2: "L2", dram: "DRAM", fp32: "CUDA cores", mufu: "special functions" };
 
 function countOf(count, word) {
 	return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
-// The share of the card's slots that a launch uses: one on fewer multiprocessors leaves some out.
+// The share of the card's slots that a launch uses, because a launch may use fewer multiprocessors.
 function launchedOf(entry, score) {
 	const all = score.blocks_per_sm * entry.sheet?.sm_count;
 	return all > score.slots_per_wave ? score.slots_per_wave / all : 1;

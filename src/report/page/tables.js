@@ -1,7 +1,7 @@
-// Tables: sorted by their heads, filtered by words, with details on demand.
+// Tables: sorted by their headers, filtered by words, with details on demand.
 
-// Every word must be there; one with "=" names a whole pair: bm=128 does not find BM=1280. Behind \0 a row has pairs that it does
-// not show, which are found by whole pairs alone: bf16 is no out_dtype=bf16.
+// A row must match every word; a word with "=" matches a whole pair: bm=128 does not find BM=1280. After \0 a
+// row has hidden pairs, which are found only as whole pairs: bf16 does not match out_dtype=bf16.
 function matcher(text) {
 	const words = text.toLowerCase().split(/[\s,]+/).filter(Boolean);
 	return row => words.every(word => word.includes("=") ? ` ${row.replace("\0", " ")} `.includes(` ${word} `) : row.split("\0")[0].includes(word));
@@ -15,7 +15,8 @@ function wordsOf(...texts) {
 // marked(row): a row's class; group(row): the head above rows that follow each other; pinned(row): drawn before all others are asked for
 // words: texts of a row that the filter looks into; page: how many rows are drawn at first; details(row): what a row unfolds
 function table({ name, columns, rows, words, page = 15, filter, details, filtered, sort, marked, group, pinned }) {
-	// what all rows have in common is said below; of a single row only what is empty is left out
+	// values that all rows share are shown below the table; of a single row only empty values are left
+	// out
 	const same = columns.filter(c => !c.always && rows.length && rows.every(row => c.text(row) === (rows.length > 1 ? c.text(rows[0]) : "")));
 	const shown = columns.filter(c => !same.includes(c));
 	const constants = same.filter(c => c.text(rows[0]) !== "").map(c => `${c.name} ${c.text(rows[0])}`).join("; ");

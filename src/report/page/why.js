@@ -1,5 +1,5 @@
-// Why others lost to the winner, by what the tuned file says of the decision ("lost", src/tune/selection.h). Of a row that the
-// file says nothing of the page shows how far it is from the winner.
+// Explains why other rows lost to the winner, from the decision in the tuned file ("lost",
+// src/tune/selection.h). For a row without a decision the page shows its distance from the winner.
 //
 // lost: {by, ratio, low, high, rounds, value, winnerValue}; without "by" it is a ratio of times
 
@@ -13,13 +13,13 @@ function differing(a, b) {
 	return Object.keys(a.values).filter(key => a.values[key] !== b.values[key]);
 }
 
-// The same kernel, launched otherwise: what differs is no constant of the compiled source.
+// The same kernel with other launch arguments: no differing parameter is a constant of the compiled source.
 function isLaunchOf(winner, other) {
 	const keys = differing(other, winner);
 	return other.family === winner.family && keys.length > 0 && Boolean(winner.compiled) && keys.every(key => !(key in winner.compiled));
 }
 
-// A row's time over the winner's, of the last measurement that both were in.
+// A row's time over the winner's, from the last measurement that had both.
 function comparisonOf(entry, row) {
 	const c = entry.candidates.find(c => isOf(c, row)), { chosen, winner } = entry;
 	if (c?.overWinner)
@@ -80,8 +80,9 @@ function ruleOfTies(entry) {
 // CODE_PLACEMENT_NOISE_US of src/tune/selection.h
 const PLACE_US = 0.15;
 
-// How a row can be tied that is so far from the winner. What is tied is tied with the fastest of all, or with the fastest
-// launch of the winner's kernel: the winner itself may be slower than that. Where few blocks run, the place of the code adds noise.
+// Explains how a row can be tied in spite of its distance from the winner. Ties are with the fastest row of
+// all, or with the fastest launch of the winner's kernel, and the winner may be slower than that. If few
+// blocks run, code placement adds noise.
 function tieText(entry, row, lost) {
 	const { winner } = entry, faster = lost.ratio < 1, energy = entry.objective === "energy";
 	const few = !energy && !entry.predicted && winner.score?.tiles < entry.sheet?.sm_count / 2 ? 2 * PLACE_US / winner.time : 0;
@@ -129,7 +130,7 @@ function lostText(entry, row) {
 	return `${launch}${say ? say() : `${distance}${tieText(entry, row, lost)}${ruleText(entry, lost, row)}`}`;
 }
 
-// How a row differs from the winner, by what the files say of both.
+// The differences of a row from the winner that the files show.
 function differences(entry, other) {
 	const winner = entry.winner, a = winner.score, b = other.score ?? entry.families.find(row => isOf(row, other))?.score, list = [];
 	const more = (name, words) => a?.[name] > 0 && b?.[name] > 1.03 * a[name] &&
@@ -161,7 +162,7 @@ function differences(entry, other) {
 	return list;
 }
 
-// Why it lost, in one sentence; then what it differs in.
+// Why it lost, in one sentence, followed by its differences.
 function whyLost(entry, other) {
 	const list = differences(entry, other);
 	if (other.family !== entry.winner.family)
@@ -178,7 +179,7 @@ function runnerUp(entry) {
 	const others = candidatesOf(entry).filter(c => !isOf(c, entry.winner)), { winner } = entry, named = entry.runnerUp;
 	const least = (list, by) => list.filter(row => by(row) > 0).reduce((a, b) => !a || by(b) < by(a) ? b : a, undefined);
 	const final = named ? others.find(c => isOf(c, named)) : least(others, c => c.overFinal), search = least(others, c => c.search);
-	// the file's time of an earlier round is corrected already
+	// the file's time of an earlier round is already corrected
 	if (final?.overEarlier)
 		return { row: final, time: final.final, corrected: named?.time ?? final.overEarlier * winner.time, measured: "an earlier round of the final measurement" };
 	if (named)

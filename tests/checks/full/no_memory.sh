@@ -1,7 +1,7 @@
 #!/bin/sh
-# Allocations fail from the n-th on, for n all over the way in which templates, sheets, tuned files
-# and journals are loaded: the program says that memory is short (or what it could not do), and never
-# crashes in another way; no file is left half written.
+# Makes allocations fail from the n-th on, for n throughout loading templates, sheets, tuned files and
+# journals. The program reports that memory is short (or the failed operation), never crashes in another way,
+# and leaves no partially written file.
 set -u
 out=$1
 scratch=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# @tiletune.autotune with a pinned triton and torch, in triton's interpreter on the CPU: the example of src/python/README.md, and the tests
-# of tests/python that need triton. TEST_PYTHON: an interpreter that has both; else they are installed into the build folder once
-# (3 GB from PyPI, 6 GB on the disk).
+# @tiletune.autotune with a pinned triton and torch, in triton's interpreter on the CPU: the example of
+# src/python/README.md, and the tests of tests/python that need triton. TEST_PYTHON: an interpreter that has
+# both; otherwise they are installed into the build folder once (3 GB from PyPI, 6 GB on disk).
 set -u
 venv=${TEST_BUILD:-build}/triton
 python=${TEST_PYTHON:-$venv/bin/python}

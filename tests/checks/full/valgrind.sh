@@ -1,6 +1,6 @@
 #!/bin/sh
-# A run on the model, under valgrind: no leak, nothing read that was not written. (Compilers are
-# processes of their own and run without it.)
+# A run on the model under valgrind: no leak, and no read of uninitialised memory. (Compilers are separate
+# processes and run without it.)
 set -u
 out=$1
 command -v valgrind >/dev/null 2>&1 || {

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What `make wheel` leaves: both wheels for glibc 2.28, of which aarch64's is started under qemu-user (tests/checks/wheel.py tries
-# this machine's); the source distribution, which pip refuses with the reason and which `make` builds.
+# The output of `make wheel`: both wheels for glibc 2.28, of which aarch64's starts under qemu-user
+# (tests/checks/wheel.py tests this machine's); the source distribution, which pip refuses with the reason and
+# which `make` builds.
 set -u
 out=$1 build=$(realpath "${TEST_BUILD:-build}")
 scratch=$(mktemp -d)
@@ -12,7 +13,7 @@ missing=
 case $out in *san-*) echo "skipped: wheels are of the release build"; exit 77 ;; esac
 make -s "$build/wheel/tools/made" "$build/wheel/sources/made" BUILD="$build" ||
 	{ echo "skipped: the compiler for wheels or the sources of what is linked in are not to be had here"; exit 77; }
-# others use what is built just now: the wheels have folders of their own
+# other tests use the current build, so the wheels have their own folders
 make -s -o packages wheel BUILD="$build" || fail "make wheel"
 ls "$build"/wheel/*-py3-none-manylinux_2_28_x86_64.whl || fail "no wheel for x86_64"
 aarch64=$(ls "$build"/wheel/*-py3-none-manylinux_2_28_aarch64.whl)

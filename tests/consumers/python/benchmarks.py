@@ -1,5 +1,5 @@
-"""What services that track benchmarks read of a tuned file, against the file itself:
-Bencher Metric Format (schema https://bencher.dev/bmf.json) and github-action-benchmark's list.
+"""Compares the formats of services that track benchmarks with the tuned file that they were exported from: Bencher Metric Format (schema
+https://bencher.dev/bmf.json) and github-action-benchmark's list.
 
 	benchmarks.py TUNED.json BENCHER.json GITHUB.json"""
 import json
@@ -26,7 +26,7 @@ for entry in tuned["entries"]:
     name += f" (best {entry['objective']})" if "objective" in entry else ""
     time = entry["winner"]["time_us"]
     assert len(name) <= 1024, name
-    if entry["timing"] == "predicted":  # no latency, and no interval
+    if entry["timing"] == "predicted":  # no latency and no interval
         assert list(bencher[name]) == ["predicted-latency"] and list(bencher[name]["predicted-latency"]) == ["value"], bencher[name]
         assert abs(bencher[name]["predicted-latency"]["value"] - 1000 * time["median"]) <= 1e-6 * 1000 * time["median"], name
         assert "range" not in listed[name + " (predicted)"], name

@@ -1,7 +1,6 @@
-"""Compiles what `export --format source` wrote with NVRTC alone and compares it with the exported cubin.
+"""Compiles the output of `export --format source` with NVRTC only, and compares it with the exported cubin.
 
-    compile.py LIBNVRTC KERNEL.cu.json KERNEL.cubin.json
-"""
+    compile.py LIBNVRTC KERNEL.cu.json KERNEL.cubin.json"""
 import ctypes
 import json
 import os
@@ -31,7 +30,7 @@ for ours, theirs in zip(source["units"], cubin["units"], strict=True):
         text = file.read()
     with open(os.path.join(os.path.dirname(sys.argv[3]), theirs["file"]), "rb") as file:
         expected = file.read()
-    # the -D list stands in the source
+    # the source contains the -D list
     options = ["--gpu-architecture=" + source["arch"]] + [o for o in ours["options"] if not o.startswith("-D")]
     if compile_source(library, text, [option.encode() for option in options]) != expected:
         sys.exit(f"{ours['file']} compiles into something else than {theirs['file']}")

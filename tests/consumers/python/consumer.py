@@ -1,4 +1,4 @@
-"""Reads a tuned file: what a build script or a launcher in Python needs of it."""
+"""Reads a tuned file like a build script or a launcher in Python."""
 import sys
 
 import tiletune

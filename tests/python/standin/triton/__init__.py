@@ -1,4 +1,4 @@
-"""As much of triton as @tiletune.autotune touches, for a machine without it: a kernel is a function of numpy arrays, which runs once."""
+"""The parts of triton that @tiletune.autotune uses, for machines without it: a kernel is a function of numpy arrays, which runs once."""
 import inspect
 import os
 

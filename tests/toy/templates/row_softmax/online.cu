@@ -1,15 +1,15 @@
-// Softmax of rows in two passes: one that finds maximum and sum together (online softmax: Milakov and
-// Gimelshein, 2018, arXiv 1805.02867), one that writes.
+// Softmax of rows in two passes. The first finds maximum and sum together (online softmax: Milakov and
+// Gimelshein, 2018, arXiv 1805.02867), the second writes.
 //
-// A block of ROW_THREADS x ROWS threads takes ROWS rows at a time, `turns` times; a row's threads
-// stride over it, UNROLL elements apart by ROW_THREADS.
+// A block of ROW_THREADS x ROWS threads computes ROWS rows at a time, `turns` times. The threads of a row
+// stride over it and unroll UNROLL elements that are ROW_THREADS apart.
 #include "element.cuh"
 
 constexpr float lowest = -3.402823466e38f;
 
 struct partial {
 	float maximum;
-	float sum; // of exp(x - maximum)
+	float sum; // sum of exp(x - maximum)
 };
 
 __device__ __forceinline__ partial join(partial a, partial b)
@@ -56,6 +56,6 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS * ROWS)
 		for (int col = threadIdx.x; is_row && col < cols; col += ROW_THREADS)
 			out[col] = element_round(
 				expf(element_load(in[col]) - whole.maximum) / whole.sum);
-		__syncthreads(); // the next turn writes the partials
+		__syncthreads(); // the next turn overwrites the partial results
 	}
 }
