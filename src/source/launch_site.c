@@ -174,7 +174,7 @@ static bool is_whole(const char *text)
 	return is_word((struct span){text, text + strlen(text)});
 }
 
-/* Translates what a name stands for. */
+/* Translates the value of a name. */
 static bool translate_inner(const struct site *site, struct span span, int depth, struct text *text)
 {
 	CLEANUP(text_release) struct text inner = {0};

@@ -7,12 +7,12 @@
 #include "source/words.h"
 
 enum {
-	DEPTH_MAX = 8, /* variables that are defined by others */
+	DEPTH_MAX = 8, /* of variables whose definitions read others */
 	TERMS_MAX = 8
 };
 
 /* ---- places ---- */
-/* Returns the next place where the word is used and is no member, or NULL. */
+/* Returns the next use of the word that is not a member, or NULL. */
 static const char *next_use(const char *c, const char *begin, const char *name)
 {
 	for (; *c; c = text_after_word(c))
@@ -56,7 +56,7 @@ static bool is_in_atomic(const char *begin, const char *c)
 	return string_starts_with(word, "atomic") || string_starts_with(word, "gpuAtomic");
 }
 
-/* Skips what selects a part of an element: ")", ".x", "[0]". */
+/* Skips the selection of a part of an element: ")", ".x", "[0]". */
 static const char *after_element(const char *c)
 {
 	for (c = text_skip(c); c && (*c == ')' || *c == '.' || *c == '['); c = c ? text_skip(c) : c)
@@ -227,7 +227,7 @@ static bool find_definition(const struct shape_reader *reader, struct span name,
 
 static bool read_extents(struct shape_reader *reader, struct span index, int depth);
 
-/* An index that is no sum or product. */
+/* Handles an index that is neither a sum nor a product. */
 static bool read_variable(struct shape_reader *reader, struct span name, int depth)
 {
 	static const char *const axes[] = {"x", "y", "z"};
