@@ -81,7 +81,7 @@ RECORD_DECLARE(struct tuned_row, tuned_row_record);
 void tuned_row_release(struct tuned_row *row);
 struct tuned_row tuned_row_copy(const struct tuned_row *row);
 void tuned_row_forget_lost(struct tuned_row *row);
-/* Whether the time follows the GPU's clock, as far as the score tells. */
+/* Whether the time follows the GPU's clock according to the score. */
 bool tuned_row_is_clock_bound(const struct tuned_row *row);
 /* Releases what only a winner stores: how it is built and launched, its score, errors and
  * digests. The rest is what `lookup`, `check` and `report` read of other rows. */

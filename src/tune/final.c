@@ -71,7 +71,7 @@ struct final_timing {
 	size_t count;
 };
 
-/* Returns whether the contender is too slow to win beside the fastest. */
+/* Returns whether the contender is too slow to win compared with the fastest. */
 static bool cannot_win(struct round_times times, struct round_times fastest)
 {
 	const struct interval ratio = round_times_ratio(times, fastest, CONFIDENCE_99);
