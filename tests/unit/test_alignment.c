@@ -24,7 +24,7 @@ static void check_rows(uint64_t pitch, uint64_t width, const uint64_t expected[4
 	assert_true(alignment_units_mean(pitch, 4, width, 4) == (double)sum / 4);
 }
 
-TEST(test_golden_rows)
+TEST(lines_per_row_depend_on_the_pitch)
 {
 	check_rows(12, 4, (const uint64_t[]){1, 1, 1, 1});
 	check_rows(13, 4, (const uint64_t[]){1, 2, 2, 2});
@@ -33,7 +33,7 @@ TEST(test_golden_rows)
 }
 
 /* A sum over whole periods and a remainder gives the exact mean over all rows. */
-TEST(test_mean_is_exact)
+TEST(lines_per_row_are_the_exact_mean)
 {
 	for (uint64_t pitch = 1; pitch < 300; pitch += 7)
 		for (uint64_t rows = 1; rows < 200; rows += 13)
@@ -48,7 +48,7 @@ TEST(test_mean_is_exact)
 }
 
 /* bf16 with BK=64: each row of 128 bytes is one cache line if the pitch is aligned. */
-TEST(test_traffic)
+TEST(lines_follow_from_the_pitch)
 {
 	struct work_tile tile = {
 		.when = true, .rows = 128, .row_bytes = 128, .pitch_bytes = 1792 * 2};

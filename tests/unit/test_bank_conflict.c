@@ -15,7 +15,7 @@ static unsigned wavefronts_of_stride(uint32_t stride_bytes, unsigned width_bytes
 	return bank_wavefronts(address, width_bytes);
 }
 
-TEST(test_strides_of_words)
+TEST(only_even_strides_conflict)
 {
 	assert_int_equal(wavefronts_of_stride(4, 4), 1);
 	assert_int_equal(wavefronts_of_stride(8, 4), 2);
@@ -28,7 +28,7 @@ TEST(test_strides_of_words)
 	assert_int_equal(wavefronts_of_stride(1, 1), 1);
 }
 
-TEST(test_wide_accesses)
+TEST(wide_accesses_take_half_or_quarter_warps)
 {
 	assert_int_equal(wavefronts_of_stride(8, 8), 2); /* two half warps */
 	assert_int_equal(wavefronts_of_stride(16, 8), 4);
@@ -42,7 +42,7 @@ TEST(test_wide_accesses)
 }
 
 /* Two lanes with the same address are served together. */
-TEST(test_pairs)
+TEST(lanes_with_one_address_are_served_together)
 {
 	uint32_t address[BANK_LANES];
 
@@ -65,7 +65,7 @@ TEST(test_pairs)
 }
 
 /* ldmatrix over rows of 128 bytes: without a swizzle all eight rows use the same four banks. */
-TEST(test_swizzle)
+TEST(a_swizzle_avoids_conflicts_of_ldmatrix)
 {
 	uint32_t plain[BANK_LANES], swizzled[BANK_LANES];
 
@@ -84,7 +84,7 @@ TEST(test_swizzle)
 }
 
 /* Bank conflicts multiply the bytes of an access in the score's traffic. */
-TEST(test_traffic)
+TEST(conflicts_multiply_the_bytes_of_an_access)
 {
 	struct work_smem_access accesses[2] = {
 		{.when = true, .width_bytes = 4, .bytes_per_step = 1000},

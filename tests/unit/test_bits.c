@@ -83,7 +83,7 @@ static bool shows(bool made, uint64_t seed, int parts)
 	return differs;
 }
 
-TEST(test_made_inputs_tell_orders_apart)
+TEST(made_inputs_tell_orders_apart)
 {
 	int ordinary = 0;
 

@@ -49,7 +49,7 @@ static double clocks_of_launch(const struct fixture *fixture)
 /* Products by wgmma overlap with issued instructions, even if an SM has only one block. Products
  * by mma.sync are issued instructions themselves, and more warps hide more of the copies and
  * shared memory accesses. */
-TEST(test_overlap)
+TEST(wgmma_overlaps_with_instructions_and_mma_does_not)
 {
 	struct fixture fixture;
 	struct launch_work *launch = &fixture.work.launches[0];
@@ -79,7 +79,7 @@ TEST(test_overlap)
 
 /* With five warps in each block, one scheduler has two. The loading warp of a wgmma kernel does
  * not count. */
-TEST(test_schedulers)
+TEST(an_uneven_number_of_warps_loads_one_scheduler_more)
 {
 	struct fixture fixture;
 	struct launch_work *launch = &fixture.work.launches[0];
@@ -97,7 +97,7 @@ TEST(test_schedulers)
 
 /* More stages, or more blocks on an SM, hide more latency. A few SMs share L2's rate, but no SM
  * exceeds the rate of its port. */
-TEST(test_latency)
+TEST(stages_and_blocks_hide_latency)
 {
 	struct fixture fixture;
 	struct block_model model, deep;
@@ -118,7 +118,7 @@ TEST(test_latency)
 
 /* The sheet has two rates of L2: for SMs that each read different parts, and for parts that
  * twelve SMs share. If the amount or the rate is unknown, the shared rate applies. */
-TEST(test_distinct_lines)
+TEST(distinct_and_shared_reads_of_l2_have_their_own_rates)
 {
 	struct fixture fixture;
 	double *step;
@@ -140,7 +140,7 @@ TEST(test_distinct_lines)
 
 /* A message costs 180 clocks. It counts fully at the start and end of a tile; within a step only
  * the part that the stages do not hide counts. */
-TEST(test_messages)
+TEST(stages_hide_messages_only_within_a_tile)
 {
 	struct fixture fixture;
 	struct launch_work *launch = &fixture.work.launches[0];

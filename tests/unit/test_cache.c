@@ -114,7 +114,7 @@ static char *path_of(const char *folder, int number)
 	return string_format("%s/kernels/%.2s/%s", folder, key, key);
 }
 
-TEST_WITH(test_round_trip, set_up, tear_down)
+TEST_WITH(a_stored_result_is_read_again, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	struct compile_result result;
@@ -139,7 +139,7 @@ TEST_WITH(test_round_trip, set_up, tear_down)
 	compile_result_release(&result);
 }
 
-TEST_WITH(test_failure_is_kept, set_up, tear_down)
+TEST_WITH(failed_builds_are_cached, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	struct compile_result result;
@@ -153,7 +153,7 @@ TEST_WITH(test_failure_is_kept, set_up, tear_down)
 }
 
 /* A shortened, lengthened, changed, empty or foreign file is always a miss and is deleted. */
-TEST_WITH(test_damage, set_up, tear_down)
+TEST_WITH(damaged_entries_are_misses_and_deleted, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	char *path = path_of(fixture->folder, 3), *other = path_of(fixture->folder, 4);
@@ -188,7 +188,7 @@ TEST_WITH(test_damage, set_up, tear_down)
 }
 
 /* A valid header before bytes that are not a result. */
-TEST(test_wrong_content)
+TEST(bytes_that_are_not_a_result_are_misses)
 {
 	struct cache_entry entry = entry_of(result_of(OUTCOME_OK, 10)), got;
 	struct text bytes = {0};
@@ -208,7 +208,7 @@ TEST(test_wrong_content)
 }
 
 /* An entry contains machine code for the architecture that it names. */
-TEST(test_architecture)
+TEST(an_entry_of_another_architecture_is_a_miss)
 {
 	static const struct fake_kernel kernel = {.name = "kernel", .regs = 32};
 	static char arch_90[] = "sm_90a", arch_80[] = "sm_80";
@@ -235,7 +235,7 @@ TEST(test_architecture)
 }
 
 /* The cache does not read files that others could have written, and does not block on a pipe. */
-TEST_WITH(test_not_ours, set_up, tear_down)
+TEST_WITH(files_that_others_could_write_are_not_read, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	char *path = path_of(fixture->folder, 8), *planted = path_join(fixture->folder, "planted");
@@ -276,7 +276,7 @@ TEST_WITH(test_not_ours, set_up, tear_down)
 }
 
 /* Old temporary files of a killed tuner are deleted when the next one starts. */
-TEST_WITH(test_sweep, set_up, tear_down)
+TEST_WITH(old_temporary_files_are_removed, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	const struct timespec old[2] = {
@@ -305,7 +305,7 @@ TEST_WITH(test_sweep, set_up, tear_down)
 }
 
 /* Two processes write the same entries while a third reads. */
-TEST_WITH(test_concurrent, set_up, tear_down)
+TEST_WITH(concurrent_writers_and_readers_agree, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	pid_t writers[2];
@@ -337,7 +337,7 @@ static void make_old(const char *folder, int number, time_t age_s)
 	assert_int_equal(utimensat(AT_FDCWD, path, (const struct timespec[]){then, then}, 0), 0);
 }
 
-TEST_WITH(test_trim, set_up, tear_down)
+TEST_WITH(a_large_cache_is_trimmed, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	CLEANUP(memory_free) char *path = path_of(fixture->folder, 20);
@@ -383,7 +383,7 @@ static bool opens_with(const char *folder, const char *seed, struct error *err)
 
 /* A seed cache is named by the option or the variable. Damaged files in it stay, and files that
  * others could have written are not read. */
-TEST_WITH(test_seed, set_up, tear_down)
+TEST_WITH(entries_are_read_from_the_seed_cache, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	CLEANUP(memory_free) char *own = path_join(fixture->folder, "own");
@@ -436,7 +436,7 @@ TEST_WITH(test_seed, set_up, tear_down)
 	assert_true(opens_with(own, "", &err));
 }
 
-TEST_WITH(test_unwritable, set_up, tear_down)
+TEST_WITH(an_unwritable_cache_stops_no_run, set_up, tear_down)
 {
 	struct fixture *fixture = *state;
 	char *file = folder_put(fixture->folder, "file", "");

@@ -10,7 +10,7 @@
 #include "compile/cache_entry.h"
 
 /* The bodies that tests/fuzz starts from reach the reader of the record. */
-TEST(test_corpus_of_the_fuzzer)
+TEST(the_corpus_of_the_fuzzer_reaches_the_reader)
 {
 	static const struct {
 		const char *name;

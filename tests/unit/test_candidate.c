@@ -23,7 +23,7 @@ static void open_widget(struct fixture *fixture, const char *problem, const char
 }
 
 /* A define contains all digits of its number. */
-TEST(test_long_defines)
+TEST(defines_contain_all_digits)
 {
 	struct changed changed;
 	struct build build;
@@ -47,7 +47,7 @@ TEST(test_long_defines)
 }
 
 /* Negative and infinite amounts of work are errors. */
-TEST(test_amounts)
+TEST(negative_and_infinite_amounts_are_refused)
 {
 	static const char *const wrong[] = {
 		"\"dram_read_bytes\": \"-1\"", "\"dram_read_bytes\": \"1e308*1e10\""};
@@ -82,7 +82,7 @@ static void expect_applies(const struct family *family, const struct problem *pr
 	device_spec_free(spec);
 }
 
-TEST(test_applies)
+TEST(families_say_why_they_do_not_apply)
 {
 	struct fixture fixture;
 
@@ -114,7 +114,7 @@ static void expect_unit(
 
 #define FIXED_OPTIONS "--std=c++17 -default-device -DNDEBUG --ptxas-options=-v "
 
-TEST(test_build)
+TEST(a_configuration_gives_its_options_and_launches)
 {
 	static const char plain[] =
 		FIXED_OPTIONS "-DALIGNED=1 -DBM=64 -DDTYPE_fp16=1 -DH=8 -DKIND_wide=1 "
@@ -174,7 +174,7 @@ static void hash_of(const char *problem, const char *configuration, char digits[
 
 /* Configurations that differ only in launch arguments share one cubin. Any other difference
  * changes the hash. */
-TEST(test_hash)
+TEST(the_hash_covers_all_but_launch_arguments)
 {
 	static const char *const same[][2] = {
 		{"M=128,N=64,dtype=fp16", ""},
@@ -206,7 +206,7 @@ TEST(test_hash)
 }
 
 /* Features of work that no real family has; tests/data/family/amounts.txt covers the families. */
-TEST(test_work)
+TEST(amounts_follow_from_problem_and_configuration)
 {
 	struct fixture fixture;
 	struct work work;
@@ -244,7 +244,7 @@ TEST(test_work)
 
 /* Cached addresses must belong to the current configuration, even if more of them alternate than
  * the cache holds. */
-TEST(test_work_again)
+TEST(cached_addresses_belong_to_the_current_configuration)
 {
 	struct fixture fixture;
 	struct error err = {0};
@@ -283,7 +283,7 @@ static void expect_prune(const struct fixture *fixture, struct kernel_resources 
 	assert_string_equal(why, expected_why);
 }
 
-TEST(test_prune)
+TEST(candidates_that_cannot_run_are_pruned)
 {
 	struct kernel_resources good = {.regs_per_thread = 64, .blocks_per_sm = 2};
 	struct kernel_resources one = good;
@@ -333,7 +333,7 @@ TEST(test_prune)
 }
 
 /* The toy operation needs no C code. */
-TEST(test_toy)
+TEST(an_operation_needs_no_c_code)
 {
 	struct fixture fixture;
 	struct space_removed removed = {0};
@@ -365,7 +365,7 @@ TEST(test_toy)
 }
 
 /* The examples of every family, on a device of each compute capability. */
-TEST(test_templates)
+TEST(examples_of_every_family_are_bound_on_every_capability)
 {
 	const char *folders[] = {"templates", NULL}, *configs[] = {"configs", NULL};
 	static const char *const devices[] = {

@@ -7,7 +7,7 @@
 #include "source/source.h"
 #include "unit/kernel_fixture.h"
 
-TEST(test_all)
+TEST(folders_add_operations_and_families)
 {
 	static const char *const expected[] = {"gadget/plain", "widget/full", "widget/mine"};
 	const char *folders[] = {KERNEL_TEMPLATES, "/nonexistent", TEST_DATA "/kernel/more", NULL};
@@ -27,7 +27,7 @@ TEST(test_all)
 }
 
 /* Loading a single operation. */
-TEST(test_only)
+TEST(a_single_operation_is_loaded_alone)
 {
 	const char *folders[] = {KERNEL_TEMPLATES, NULL};
 	struct catalogue catalogue;
@@ -47,7 +47,7 @@ TEST(test_only)
 		"unknown operation \"gemm\"; the template folders (/nonexistent) have: none");
 }
 
-TEST(test_lookup)
+TEST(operations_and_families_are_found_by_name)
 {
 	const char *folders[] = {KERNEL_TEMPLATES, NULL};
 	const struct operation *operation;
@@ -95,7 +95,7 @@ static void hash_of(const char *operation, char digits[HASH_SIZE])
 	hash_in(KERNEL_TEMPLATES, operation, digits);
 }
 
-TEST(test_hash)
+TEST(the_hash_covers_the_templates_of_an_operation)
 {
 	static const char changed[] = TEST_BUILD "/test-hash-templates";
 	char first[HASH_SIZE], second[HASH_SIZE], other[HASH_SIZE];
@@ -119,7 +119,7 @@ TEST(test_hash)
 }
 
 /* The order in which a family inherits members from the one that it extends. */
-TEST(test_extends)
+TEST(a_family_inherits_members_in_order)
 {
 	static const char folder[] = TEST_BUILD "/test-extends-templates";
 	static const char text[] =
@@ -166,7 +166,7 @@ TEST(test_extends)
 	assert_string_equal(family->sources[0].text, base->sources[0].text);
 }
 
-TEST(test_includes)
+TEST(includes_are_expanded_from_the_folders)
 {
 	const char *folders[] = {KERNEL_TEMPLATES, NULL};
 	struct error err = {0};

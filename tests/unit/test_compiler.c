@@ -20,7 +20,7 @@
 
 static const char good[] = "extern \"C\" __global__ void __launch_bounds__(64) k(float *a) {}\n";
 
-TEST(test_ok)
+TEST(a_unit_becomes_a_cubin)
 {
 	struct compiler *compiler = open_fake(NULL, 1, 0);
 	struct compile_result result;
@@ -49,7 +49,7 @@ TEST(test_ok)
 }
 
 /* Each fault costs one unit, and the next unit finds a working compiler. */
-TEST(test_faults)
+TEST(a_fault_costs_one_unit)
 {
 	char *folder = folder_new(), *mark = path_join(folder, "hangs"), *cache = folder_new();
 	struct compiler *compiler = open_fake(cache, 1, LEAP_LIMIT_S);
@@ -80,7 +80,7 @@ TEST(test_faults)
 
 /* tiletune's own options are omitted if an older version does not know them; the user's options
  * then fail the unit. */
-TEST(test_rejected_options)
+TEST(unknown_options_of_ours_are_omitted)
 {
 	struct compiler *compiler = open_fake(NULL, 1, 0);
 	struct compile_result result;
@@ -103,7 +103,7 @@ TEST(test_rejected_options)
 }
 
 /* Many units on two workers, of which every third crashes: each unit gets its own result. */
-TEST(test_many)
+TEST(each_unit_gets_its_own_result)
 {
 	enum {
 		COUNT = 24
@@ -154,7 +154,7 @@ static void run_cached(const char *cache, const char *source, enum outcome outco
 }
 
 /* A second run compiles no unit that finished before; crashed units are tried again. */
-TEST(test_cache)
+TEST(finished_units_are_not_compiled_again)
 {
 	char *folder = folder_new();
 	char *counter = path_join(folder, "count");
@@ -179,7 +179,7 @@ TEST(test_cache)
 
 /* Another release of the toolkit changes the key of a source that includes its headers, and of
  * no other source. */
-TEST(test_cache_and_toolkit)
+TEST(a_toolkit_changes_only_the_keys_of_sources_that_include_it)
 {
 	char *folder = folder_new(), *cache = path_join(folder, "cache");
 	char *toolkit = path_join(folder, "toolkit"), *counter = path_join(folder, "count");
@@ -213,7 +213,7 @@ TEST(test_cache_and_toolkit)
 
 /* Closing does not wait for queued or running work, not even for hung workers. If it did, this
  * test would exceed its time limit. */
-TEST(test_close_early)
+TEST(closing_waits_for_no_unit)
 {
 	struct compiler *compiler = open_fake(NULL, 2, 1e6);
 	struct compile_result results[6];
@@ -251,7 +251,7 @@ static void kill_busy(struct compiler *compiler, const char *path)
 
 /* An idle worker that is killed costs nothing. A unit whose worker is killed is tried again, and
  * fails if that worker is killed, too. */
-TEST(test_killed)
+TEST(a_unit_whose_worker_is_killed_is_tried_again_once)
 {
 	char *folder = folder_new(), *path = path_join(folder, "pid");
 	char *source = string_format("//fake: pid %s\n//fake: kernel k 1 0 0 0 0", path);
@@ -295,7 +295,7 @@ TEST(test_killed)
 }
 
 /* A killed tuner leaves no compiler process, not even a hung one. */
-TEST(test_parent_dies)
+TEST(a_killed_tuner_leaves_no_compiler_process)
 {
 	char *folder = folder_new(), *path = path_join(folder, "pid");
 	char *hanging = string_format("//fake: pid %s\n//fake: hang", path);
@@ -323,7 +323,7 @@ TEST(test_parent_dies)
 }
 
 /* The compiler itself disappears during a run. */
-TEST(test_compiler_goes_bad)
+TEST(a_compiler_that_disappears_fails_its_units)
 {
 	struct compiler *compiler = open_fake(NULL, 1, 0);
 
@@ -334,7 +334,7 @@ TEST(test_compiler_goes_bad)
 	compiler_close(compiler);
 }
 
-TEST(test_bad_arch)
+TEST(an_unknown_architecture_is_refused)
 {
 	struct compiler *compiler = open_fake(NULL, 1, 0);
 	struct build_unit unit = {.name = (char[]){"u.cu"}, .source = (char[]){""}};

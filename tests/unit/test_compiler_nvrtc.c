@@ -23,7 +23,7 @@ static void expect_no_compiler(
 	assert_null(compiler);
 }
 
-TEST(test_no_compiler)
+TEST(a_broken_compiler_is_refused_with_its_reason)
 {
 	static const char *const faults[][2] = {
 		{"crash_on_load", "(" /* the path of the worker follows */},
@@ -61,7 +61,7 @@ TEST(test_no_compiler)
 }
 
 /* The builtins library is found next to the first one, wherever the loader searches. */
-TEST(test_builtins)
+TEST(builtins_are_found_next_to_the_library)
 {
 	char *folder = folder_new();
 	char *alone = path_join(folder, "libnvrtc.so.13");
@@ -84,7 +84,7 @@ TEST(test_builtins)
 }
 
 /* A worker that is killed while it loads, e.g. for lack of memory, is started once more. */
-TEST(test_killed_once)
+TEST(a_worker_killed_during_its_start_is_started_again)
 {
 	char *folder = folder_new(), *mark = path_join(folder, "mark");
 	const struct compiler_options options = {.workers = 1, .nvrtc_path = FAKE_NVRTC};
@@ -129,7 +129,7 @@ static void expect_symbol(
 	compile_result_release(&result);
 }
 
-TEST(test_real)
+TEST(the_real_compiler_makes_a_cubin)
 {
 	struct compiler *compiler = open_real();
 	struct compile_result result;
@@ -179,7 +179,7 @@ TEST(test_real)
 }
 
 /* A source that redefines a requested macro fails; its own macros are fine. */
-TEST(test_real_redefined)
+TEST(redefining_a_requested_macro_fails)
 {
 	static const struct {
 		const char *source;
@@ -212,7 +212,7 @@ TEST(test_real_redefined)
 }
 
 /* Headers of the toolkit, host headers that provide nothing, and conditions. */
-TEST(test_real_headers)
+TEST(headers_of_the_toolkit_compile)
 {
 	/* nvcc accepts these, too */
 	static const char *const accepted[] = {
@@ -277,7 +277,7 @@ TEST(test_real_headers)
 	compiler_close(compiler);
 }
 
-TEST(test_real_ptx)
+TEST(the_real_compiler_makes_ptx)
 {
 	struct compiler *compiler = open_real();
 	struct build_unit unit = {.name = (char[]){"u.cu"},

@@ -10,7 +10,7 @@ static void open_widget(struct fixture *fixture, const char *problem, const char
 	fixture_open(fixture, KERNEL_TEMPLATES, "widget", "full", problem, configuration, NULL);
 }
 
-TEST(test_configurations)
+TEST(bad_configurations_are_refused)
 {
 	static const struct {
 		const char *text, *message;
@@ -96,7 +96,7 @@ static void expect_default(const char *problem, const char *where, const char *e
 }
 
 /* Legal defaults are used; otherwise the configuration nearest in factors of two. */
-TEST(test_default)
+TEST(the_nearest_legal_configuration_is_the_default)
 {
 	expect_default(small, NULL, "BM=64,MODE=plain,STAGES=2,REPEATS=1,ALIGNED=true");
 	expect_default(

@@ -24,7 +24,7 @@ static struct text read_data(const char *name)
 	return content;
 }
 
-TEST(test_built)
+TEST(resources_of_a_built_cubin_are_read)
 {
 	static const struct fake_kernel kernels[] = {
 		{"first", 40, 16, 3, 512}, {"second", 255, 0, 0, 0}};
@@ -59,7 +59,7 @@ static void check_real(const char *file)
 	text_release(&content);
 }
 
-TEST(test_real)
+TEST(resources_of_real_cubins_are_read)
 {
 	check_real("kernels_sm_90a.cubin");
 	check_real("kernels_sm_80.cubin");
@@ -67,7 +67,7 @@ TEST(test_real)
 
 /* Every prefix, and every byte set to 0xff, in a heap copy, so that sanitizers detect reads
  * outside. The test checks that the reader invents nothing. */
-TEST(test_damaged)
+TEST(damaged_cubins_are_read_within_bounds)
 {
 	struct text content = read_data("kernels_sm_80.cubin");
 	size_t opened = 0;
@@ -104,7 +104,7 @@ TEST(test_damaged)
 	text_release(&content);
 }
 
-TEST(test_not_a_cubin)
+TEST(other_content_is_refused)
 {
 	struct text content = {0};
 	struct cubin cubin;
@@ -128,7 +128,7 @@ static void name_entries(const char *first, const char *second, const char *thir
 		entries[i] = (struct compiler_entry){.symbol = (char *)(uintptr_t)names[i]};
 }
 
-TEST(test_report)
+TEST(the_report_of_ptxas_is_read)
 {
 	struct text log = read_data("report_sm_90a.txt"), rest = {0};
 
@@ -155,7 +155,7 @@ TEST(test_report)
 	text_release(&log);
 }
 
-TEST(test_report_older)
+TEST(an_older_report_of_ptxas_is_read)
 {
 	struct text rest = {0};
 
@@ -177,7 +177,7 @@ TEST(test_report_older)
 	text_release(&rest);
 }
 
-TEST(test_flags)
+TEST(remarks_of_ptxas_become_flags)
 {
 	static const char *const remarks[] = {
 		"(C7510) Potential Performance Loss: something in function 'b'",
@@ -201,7 +201,7 @@ TEST(test_flags)
 	}
 }
 
-TEST(test_useful_lines)
+TEST(logs_are_reduced_to_useful_lines)
 {
 	struct text log = {0}, useful = {0};
 

@@ -8,7 +8,7 @@
 
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
 
-TEST(test_open)
+TEST(opening_identifies_the_gpu)
 {
 	struct bench bench;
 	const struct device_identity *identity;
@@ -30,7 +30,7 @@ TEST(test_open)
 	bench_close(&bench);
 }
 
-TEST(test_ok)
+TEST(a_correct_kernel_is_verified_and_timed)
 {
 	struct bench bench;
 	struct device_reply reply;
@@ -76,7 +76,7 @@ TEST(test_ok)
 
 /* A device symbol holds its tensor before each verified run, even if the previous run changed
  * it. */
-TEST(test_symbols)
+TEST(symbols_hold_their_tensors_before_each_run)
 {
 	static const struct {
 		const char *symbol, *kernel, *detail; /* detail is NULL for a correct kernel */
@@ -138,7 +138,7 @@ TEST(symbols_follow_the_inputs_of_a_verified_timing)
 }
 
 /* Long kernels are timed one by one, and workspaces and several launches are included. */
-TEST(test_long_kernel)
+TEST(long_kernels_are_timed_one_by_one)
 {
 	struct toy toy = small;
 	struct bench bench;
@@ -164,7 +164,7 @@ TEST(test_long_kernel)
 }
 
 /* Single runs and runs in graphs give times on the same scale. */
-TEST(test_methods_agree)
+TEST(graphs_and_single_runs_agree)
 {
 	static const double kernel_us[] = {290, 310};
 
@@ -212,7 +212,7 @@ static void expect_verdict(struct bench *bench, const struct toy *toy, const cha
 	free(script);
 }
 
-TEST(test_verdicts)
+TEST(wrong_results_get_their_verdicts)
 {
 	struct toy padded = {.rows = 9, .columns = 5, .ld_in = 7, .ld_out = 8};
 	struct toy spacious = small;
@@ -248,7 +248,7 @@ TEST(test_verdicts)
 /* Stray writes are found far behind the output, in other buffer sets, and if they begin only
  * after verification. The first output has 2244 bytes, a set 12800, and the input is 6400 bytes
  * behind the output. */
-TEST(test_far_stray_writes)
+TEST(stray_writes_far_away_are_found)
 {
 	static const struct {
 		const char *script, *detail;
@@ -282,7 +282,7 @@ TEST(test_far_stray_writes)
 
 /* Kernels that win by skipping work: each time is from a run that does the work, and work that a
  * timed run skips is detected. */
-TEST(test_kernels_that_skip_work)
+TEST(kernels_that_skip_work_are_found)
 {
 	static const struct {
 		const char *script;
@@ -331,7 +331,7 @@ TEST(test_kernels_that_skip_work)
 }
 
 /* The output is the last tensor of every real operation, and a guard zone follows it. */
-TEST(test_behind_the_last_tensor)
+TEST(writes_behind_the_last_tensor_are_found)
 {
 	struct toy last = small;
 	struct bench bench;
@@ -344,7 +344,7 @@ TEST(test_behind_the_last_tensor)
 
 /* The output is poisoned before the second run, too, so that elements which that run does not
  * write show. */
-TEST(test_second_run_writes)
+TEST(elements_that_the_second_run_omits_are_found)
 {
 	struct bench bench;
 
@@ -385,7 +385,7 @@ static enum outcome verdict_off_by(double abs, double rel, double off_by)
 }
 
 /* Two runs are compared up to the last byte, even if a row has only one byte. */
-TEST(test_rows_of_a_byte)
+TEST(runs_are_compared_up_to_the_last_byte)
 {
 	const struct toy toy = {.rows = 40,
 		.columns = 1,
@@ -400,7 +400,7 @@ TEST(test_rows_of_a_byte)
 }
 
 /* Errors just within and just beyond the tolerance abs + rel * 0.75. */
-TEST(test_tolerances)
+TEST(errors_beyond_the_tolerance_are_found)
 {
 	assert_int_equal(verdict_off_by(1e-3, 1e-2, 0.0084), OUTCOME_OK);
 	assert_int_equal(verdict_off_by(1e-3, 1e-2, -0.0086), OUTCOME_WRONG_RESULT);
@@ -409,7 +409,7 @@ TEST(test_tolerances)
 }
 
 /* A kernel that wrote outside its output does not affect the next one. */
-TEST(test_repair)
+TEST(stray_writes_do_not_affect_the_next_kernel)
 {
 	struct bench bench;
 	device_handle first, second;
@@ -434,7 +434,7 @@ TEST(test_repair)
 }
 
 /* Every output dtype, with kernels that the stand-in does not know. */
-TEST(test_dtypes)
+TEST(every_output_dtype_is_compared)
 {
 	const enum dtype dtypes[] = {
 		DTYPE_FP32, DTYPE_TF32, DTYPE_FP16, DTYPE_BF16, DTYPE_FP8_E4M3};
@@ -459,7 +459,7 @@ TEST(test_dtypes)
 }
 
 /* A large output is compared at sample points, or in whole rows if the unit is a row. */
-TEST(test_points)
+TEST(large_outputs_are_compared_at_points)
 {
 	struct toy large = {.rows = 2100, .columns = 2053, .ld_in = 2053, .ld_out = 2060};
 	struct toy rows = {
@@ -491,7 +491,7 @@ TEST(test_points)
 }
 
 /* ---- loading ---- */
-TEST(test_load_failures)
+TEST(code_that_cannot_be_loaded_fails_its_candidate)
 {
 	struct toy hungry = small;
 	struct bench bench;
@@ -523,7 +523,7 @@ TEST(test_load_failures)
 }
 
 /* Loaded problems and code are evicted in order of last use. */
-TEST(test_kept_makes_room)
+TEST(kept_problems_and_code_are_evicted_in_order_of_use)
 {
 	struct bench bench;
 	uint32_t problem;
@@ -540,7 +540,7 @@ TEST(test_kept_makes_room)
 }
 
 /* Unused problems are evicted to make room. */
-TEST(test_eviction)
+TEST(unused_problems_are_evicted)
 {
 	struct toy toy = {.rows = 512, .columns = 512, .ld_in = 512, .ld_out = 512};
 	struct bench bench;
@@ -569,7 +569,7 @@ TEST(test_eviction)
 
 /* Two candidates of one request are each killed once from outside, with an answer in between.
  * Neither fails. */
-TEST(test_killed_again_after_an_answer)
+TEST(two_kills_with_an_answer_between_fail_no_candidate)
 {
 	CLEANUP(memory_free)
 	char *mark = string_format(TEST_SCRATCH "/tiletune-killed-again-%d", getpid());

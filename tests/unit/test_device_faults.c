@@ -59,7 +59,7 @@ static void crash_in_company(const char *behaviour, enum outcome outcome)
 	free(script);
 }
 
-TEST(test_crash_in_company)
+TEST(a_crash_costs_only_its_candidate)
 {
 	crash_in_company("crash", OUTCOME_CRASHED);
 	crash_in_company("abort", OUTCOME_CRASHED);
@@ -68,7 +68,7 @@ TEST(test_crash_in_company)
 
 /* A worker killed by another process during sampling is not the candidate's fault, unless it
  * happens each time. */
-TEST(test_killed_from_outside)
+TEST(a_kill_from_outside_is_not_the_candidates_fault)
 {
 	CLEANUP(memory_free)
 	char *mark = string_format(TEST_SCRATCH "/tiletune-killed-%d", getpid());
@@ -81,7 +81,7 @@ TEST(test_killed_from_outside)
 }
 
 /* More requests are queued than the pipe holds, and the worker hangs before it has read them. */
-TEST(test_long_queue)
+TEST(requests_that_a_hung_worker_did_not_read_are_served)
 {
 	enum {
 		COUNT = 40,
@@ -110,7 +110,7 @@ TEST(test_long_queue)
 }
 
 /* A worker killed during its start, e.g. for lack of memory, is started again. */
-TEST(test_killed_at_start)
+TEST(a_worker_killed_at_its_start_is_started_again)
 {
 	static const char *const when[] = {"killed_once", "killed_later"};
 
@@ -197,7 +197,7 @@ static void reference_fails(const char *behaviour, enum outcome outcome)
 }
 
 /* After one problem has hung, the next is waited for only briefly. */
-TEST(test_a_hanging_reference_is_waited_for_once)
+TEST(a_hanging_reference_is_waited_for_once)
 {
 	static const char *const told[] = {
 		"there was no answer within 6 s", "there was no answer within 4 s"};
@@ -222,7 +222,7 @@ TEST(test_a_hanging_reference_is_waited_for_once)
 	bench_close(&bench);
 }
 
-TEST(test_reference_fails)
+TEST(a_failing_reference_fails_its_problem)
 {
 	reference_fails("crash", OUTCOME_CRASHED);
 	reference_fails("abort", OUTCOME_CRASHED);
@@ -240,7 +240,7 @@ static void touch(const struct bench *bench, const char *name)
 }
 
 /* A lost GPU gives one reply, and nothing waits forever. */
-TEST(test_lost)
+TEST(a_lost_gpu_gives_one_reply)
 {
 	struct bench bench;
 	struct device_options options;
@@ -295,7 +295,7 @@ static void expect_open_fails(
 	bench_close(&bench);
 }
 
-TEST(test_open_failures)
+TEST(a_device_that_cannot_be_opened_says_why)
 {
 	expect_open_fails("init 34", "cuda:0", STATUS_NO_DEVICE, "stub");
 	expect_open_fails("init 100", "cuda:0", STATUS_NO_DEVICE, "there is no GPU");
@@ -314,7 +314,7 @@ TEST(test_open_failures)
 		"no GPU has the number or UUID 1");
 }
 
-TEST(test_worker_missing)
+TEST(a_missing_worker_is_reported)
 {
 	struct bench bench;
 	struct device_options options;
@@ -331,7 +331,7 @@ TEST(test_worker_missing)
 	bench_close(&bench);
 }
 
-TEST(test_uuid_and_lock)
+TEST(a_gpu_is_found_by_uuid_and_locked)
 {
 	struct bench bench;
 	struct device_options options;
@@ -366,7 +366,7 @@ TEST(test_uuid_and_lock)
 	bench_close(&bench);
 }
 
-TEST(test_list_without_gpu)
+TEST(listing_without_a_gpu_says_why)
 {
 	struct bench bench;
 	struct device_options options;
@@ -424,7 +424,7 @@ static void expect_end(struct worker *worker, const char *expected)
 }
 
 /* When its input closes, the worker frees all memory and ends (sanitizers check this). */
-TEST(test_worker_ends)
+TEST(the_worker_ends_when_its_input_closes)
 {
 	struct toy toy = small;
 	struct bench bench;
@@ -477,7 +477,7 @@ TEST(test_worker_ends)
 }
 
 /* An unreadable request is answered, and the worker ends. */
-TEST(test_worker_refuses_nonsense)
+TEST(an_unreadable_request_ends_the_worker)
 {
 	struct worker worker;
 	struct error err;

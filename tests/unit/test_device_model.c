@@ -55,7 +55,7 @@ static struct device_reply take(
 	return reply;
 }
 
-TEST(test_open)
+TEST(the_model_is_opened_by_name)
 {
 	struct device *device = open_model("model:h200-sxm");
 
@@ -73,7 +73,7 @@ TEST(test_open)
 	device_close(NULL);
 }
 
-TEST(test_bad_names)
+TEST(unknown_models_are_refused)
 {
 	struct device *device;
 	struct error err;
@@ -86,7 +86,7 @@ TEST(test_bad_names)
 	assert_null(device);
 }
 
-TEST(test_candidate)
+TEST(a_candidate_gets_its_predicted_time)
 {
 	struct device *device = open_model("model:h200-sxm");
 	struct device_reply reply;
@@ -123,7 +123,7 @@ TEST(test_candidate)
 }
 
 /* Every request for a candidate that cannot run is answered with the reason. */
-TEST(test_misfit)
+TEST(a_candidate_that_cannot_run_is_answered_with_the_reason)
 {
 	struct device *device = open_model("model:h200-sxm");
 	struct device_reply reply;

@@ -11,7 +11,7 @@ static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out
 
 /* Running twice in a row on the same buffers, or on unfilled ones, makes a kernel too fast. The
  * test covers single runs and graphs. */
-TEST(test_rotation)
+TEST(buffers_rotate_between_runs)
 {
 	const struct {
 		const char *script;
@@ -43,7 +43,7 @@ TEST(test_rotation)
 
 /* A problem whose buffer sets exceed the cache is timed cold. With a single set, or for a small
  * problem, timing is warm, and the result says so. */
-TEST(test_cold_and_warm)
+TEST(cold_and_warm_timing_are_told_apart)
 {
 	static const struct toy large = {.rows = 700, .columns = 700, .ld_in = 700, .ld_out = 700};
 	static const struct {
@@ -81,7 +81,7 @@ TEST(test_cold_and_warm)
 	}
 }
 
-TEST(test_noise)
+TEST(too_noisy_kernels_are_marked)
 {
 	struct bench bench;
 	struct device_reply reply;
@@ -114,7 +114,7 @@ TEST(test_noise)
 	bench_close(&bench);
 }
 
-TEST(test_give_up)
+TEST(sampling_gives_up_on_slow_candidates)
 {
 	struct bench bench;
 	struct device_reply reply;
@@ -153,7 +153,7 @@ static struct device_reply sample_one(struct bench *bench, const char *script, u
 }
 
 /* Throttled samples are repeated. If they stay throttled they are stored and marked. */
-TEST(test_throttle)
+TEST(throttled_samples_are_repeated)
 {
 	struct bench bench;
 	struct device_reply reply;
@@ -186,7 +186,7 @@ TEST(test_throttle)
 }
 
 /* Several candidates and the anchor are sampled in turn. */
-TEST(test_interleaved)
+TEST(candidates_are_sampled_in_turn)
 {
 	struct bench bench;
 	device_handle handles[4];

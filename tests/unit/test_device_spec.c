@@ -17,7 +17,7 @@
 static const char *const configs[] = {"configs", "tests/toy/configs", NULL};
 static const char *const nowhere[] = {"/nonexistent", NULL};
 
-TEST(test_embedded_is_the_file)
+TEST(the_embedded_sheet_equals_its_file)
 {
 	struct device_spec *embedded, *file;
 	struct error err = {0};
@@ -35,7 +35,7 @@ TEST(test_embedded_is_the_file)
 	device_spec_free(embedded);
 }
 
-TEST(test_h200)
+TEST(the_sheet_of_the_h200_is_read)
 {
 	struct device_spec *spec;
 	struct error err = {0};
@@ -67,7 +67,7 @@ TEST(test_h200)
 	device_spec_free(spec);
 }
 
-TEST(test_sheets)
+TEST(every_sheet_has_its_figures)
 {
 	static const struct {
 		const char *name;
@@ -103,7 +103,7 @@ TEST(test_sheets)
 	}
 }
 
-TEST(test_names)
+TEST(sheets_are_listed_by_name)
 {
 	struct name_set names = device_spec_names(configs);
 	struct name_set alone = device_spec_names(NULL);
@@ -119,7 +119,7 @@ TEST(test_names)
 	name_set_release(&alone);
 }
 
-TEST(test_unknown)
+TEST(an_unknown_device_is_refused_with_a_suggestion)
 {
 	struct device_spec *spec;
 	struct error err = {0};
@@ -141,7 +141,7 @@ static struct device_facts h200_facts(void)
 		.clock_hz = 1.98e9};
 }
 
-TEST(test_match)
+TEST(a_gpu_gets_its_sheet)
 {
 	struct device_facts facts = h200_facts();
 	struct device_spec *spec;
@@ -163,7 +163,7 @@ TEST(test_match)
 }
 
 /* An unreadable sheet of another card stops no tuning; its message is stored. */
-TEST(test_match_beside_a_broken_sheet)
+TEST(a_broken_sheet_of_another_card_stops_nothing)
 {
 	static const char sheet[] = "{\"format\": \"tiletune.device/1\", oops";
 	char folder[] = TEST_SCRATCH "/tiletune-sheets-XXXXXX", *devices, *path;
@@ -190,7 +190,7 @@ TEST(test_match_beside_a_broken_sheet)
 }
 
 /* Names that drivers report, and products whose names begin alike. */
-TEST(test_match_names)
+TEST(names_of_drivers_match_their_sheets)
 {
 	static const struct {
 		const char *name;
@@ -230,7 +230,7 @@ TEST(test_match_names)
 }
 
 /* A part of a GPU (MIG) has the sheet's architecture, but not its figures. */
-TEST(test_match_needs_all)
+TEST(a_part_of_a_gpu_does_not_get_its_figures)
 {
 	struct device_facts facts = h200_facts();
 	struct device_spec *spec;
@@ -251,7 +251,7 @@ TEST(test_match_needs_all)
 	device_spec_free(spec);
 }
 
-TEST(test_no_sheet)
+TEST(a_gpu_without_a_sheet_gets_estimates)
 {
 	struct device_facts facts = {.name = "NVIDIA GeForce RTX 3090",
 		.compute_capability = 86,
@@ -305,7 +305,7 @@ TEST(test_no_sheet)
 	device_spec_free(spec);
 }
 
-TEST(test_expression_names)
+TEST(device_names_are_known_to_expressions)
 {
 	struct device_spec *spec;
 	struct error err = {0};
@@ -327,7 +327,7 @@ TEST(test_expression_names)
 	device_spec_free(spec);
 }
 
-TEST(test_dtypes_and_pipes)
+TEST(dtypes_and_pipes_are_found_by_name)
 {
 	for (int i = 0; i < DTYPE_COUNT; i++)
 		assert_int_equal(dtype_find(dtype_names[i]), i);

@@ -165,7 +165,7 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
-TEST(test_open)
+TEST(the_driver_is_opened_in_the_version_of_the_build)
 {
 	expect("open", "", "status 0: \nversion 13000 from /.../libcuda.so.1\n");
 	/* from a newer driver the build's versions are requested, from an older one the versions
@@ -174,7 +174,7 @@ TEST(test_open)
 	expect("open", "driver_version 12040", "status 0: \nversion 12040");
 }
 
-TEST(test_no_gpu)
+TEST(a_driver_without_a_gpu_says_why)
 {
 	expect("open", "init 34", "status 5: no NVIDIA driver:");
 	expect("open", "init 100", "there is no GPU (cuInit: 100)");
@@ -185,7 +185,7 @@ TEST(test_no_gpu)
 		"the library lacks these functions: cuMemAlloc, cuGraphLaunch\n");
 }
 
-TEST(test_no_driver)
+TEST(a_missing_driver_is_reported)
 {
 	void *real;
 
@@ -201,7 +201,7 @@ TEST(test_no_driver)
 	link_library("libcuda.so.1");
 }
 
-TEST(test_facts)
+TEST(facts_of_a_gpu_are_read)
 {
 	expect("facts", "name NVIDIA Toy\ndevices 2\nsm_count 7\ncompute_capability 80\n",
 		"NVIDIA Toy|80|7|166912|1073741824|1980000000|"
@@ -209,12 +209,12 @@ TEST(test_facts)
 	expect("facts", "devices 1", "no GPU has the number or UUID 1; the GPUs are: 0");
 }
 
-TEST(test_find)
+TEST(gpus_are_found_by_number_and_uuid)
 {
 	expect("find", "devices 2", "0:0 1:1 2:-1 GPU-105d:0 GPU-1:-1 GPU-:-1 x:-1 :-1 00:0 \n");
 }
 
-TEST(test_nvml)
+TEST(readings_of_nvml_are_read)
 {
 	expect("nvml", "", "1|999.42.01|1|1980|1980|3201|312|700|4|disabled|1000\n");
 	expect("nvml", "energy_step_mj 0", "|4|disabled|0\n"); /* cards that do not report energy */
@@ -225,7 +225,7 @@ TEST(test_nvml)
 	link_library("libnvidia-ml.so.1");
 }
 
-TEST(test_faults)
+TEST(driver_errors_are_classified)
 {
 	static const int lost[] = {226, 721, 810, 911, 9999};
 	struct cuda_api none = {0};

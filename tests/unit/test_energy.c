@@ -31,7 +31,7 @@ static struct measured energy_of(const char *script)
 	return measured;
 }
 
-TEST(test_energy)
+TEST(energy_is_within_its_reported_resolution)
 {
 	struct measured counted = energy_of("kernel kernel us=500 watts=450 ok\n");
 	struct measured coarse =

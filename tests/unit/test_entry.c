@@ -16,7 +16,7 @@ static bool has_option(const struct build_unit *unit, const char *option)
 }
 
 /* Options, macros and entry points are those of the author's kernel. */
-TEST(test_own_words)
+TEST(options_and_entry_points_are_the_authors)
 {
 	struct changed changed;
 	struct build build;
@@ -62,7 +62,7 @@ TEST(test_own_words)
 
 /* A configuration above a limit of the GPU is removed and counted, unless the family has its own
  * constraint for it. */
-TEST(test_limits)
+TEST(configurations_above_a_limit_are_removed_and_counted)
 {
 	struct changed changed;
 	struct error err = {0};

@@ -69,27 +69,27 @@ static void run_generated(const char *kind, int least)
 	run_cases(kind, content, least);
 }
 
-TEST(test_arithmetic)
+TEST(arithmetic_agrees_with_python)
 {
 	run_generated("arithmetic", 20000);
 }
 
-TEST(test_grammar)
+TEST(the_grammar_is_as_documented)
 {
 	run_file("grammar.txt", 280);
 }
 
-TEST(test_random)
+TEST(random_expressions_agree_with_python)
 {
 	run_generated("random", 1000);
 }
 
-TEST(test_syntax_errors)
+TEST(syntax_errors_name_their_column)
 {
 	run_file("syntax_errors.txt", 130);
 }
 
-TEST(test_run_errors)
+TEST(run_errors_name_their_column)
 {
 	run_file("run_errors.txt", 100);
 }
@@ -117,7 +117,7 @@ static void expect_indices(const struct name_table *names, const char *text, con
 	expression_free(expression);
 }
 
-TEST(test_indices)
+TEST(the_names_that_an_expression_reads_are_found)
 {
 	const char *names[] = {"a", "b", "c", "d"};
 	const struct name_table table = {.names = names, .count = 4};
@@ -130,7 +130,7 @@ TEST(test_indices)
 	expect_indices(&table, "False and a or c", "2 ");
 }
 
-TEST(test_optional)
+TEST(optional_values_may_be_absent)
 {
 	const char *names[] = {"a"};
 	const struct name_table table = {.names = names, .count = 1};
@@ -150,7 +150,7 @@ TEST(test_optional)
 	assert_string_equal(err.message, "here: column 4: expected a value, found the end");
 }
 
-TEST(test_conversions)
+TEST(values_are_converted_to_the_requested_type)
 {
 	const char *names[] = {"a"};
 	const struct name_table table = {.names = names, .count = 1};
@@ -192,7 +192,7 @@ TEST(test_conversions)
 	expression_free(expression);
 }
 
-TEST(test_specialise)
+TEST(known_names_are_replaced_by_values)
 {
 	const char *names[] = {"dtype", "BM"};
 	const struct name_table table = {.names = names, .count = 2};
@@ -243,7 +243,7 @@ static void expect_limit(char *text, const char *message)
 	free(text);
 }
 
-TEST(test_limits)
+TEST(limits_are_reported)
 {
 	expect_limit(repeated("1", " ", 65535, ""), NULL);
 	expect_limit(repeated("1", " ", 65536, ""),
@@ -269,7 +269,7 @@ TEST(test_limits)
 	expect_limit(repeated("[1", ",1", 30000, "]"), NULL);
 }
 
-TEST(test_bounded_time)
+TEST(evaluation_takes_bounded_time)
 {
 	const char *const slow[] = {
 		"[0 for i in range(65536) for j in range(65536) for k in range(65536) if 0]",
@@ -300,7 +300,7 @@ TEST(test_bounded_time)
 	assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 30);
 }
 
-TEST(test_names)
+TEST(valid_names_are_told_from_others)
 {
 	assert_true(name_is_valid("BM"));
 	assert_true(name_is_valid("_x9"));

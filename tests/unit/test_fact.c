@@ -18,7 +18,7 @@ static void assert_near(double found, double expected)
 	assert_true(fabs(found - expected) <= 1e-9 * (1 + fabs(expected)));
 }
 
-TEST(test_facts)
+TEST(facts_read_work_rates_and_earlier_facts)
 {
 	struct fixture fixture;
 	const struct device_spec *device;

@@ -46,7 +46,7 @@ static size_t check_file(
 	return checked;
 }
 
-TEST(test_no_recorded_winner_is_too_fast)
+TEST(no_recorded_winner_is_too_fast)
 {
 	static const struct {
 		const char *sheet, *path;
@@ -75,7 +75,7 @@ TEST(test_no_recorded_winner_is_too_fast)
 	catalogue_release(&catalogue);
 }
 
-TEST(test_what_no_kernel_can_do)
+TEST(times_below_the_floor_are_refused)
 {
 	static const struct {
 		const char *problem;

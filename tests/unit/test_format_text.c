@@ -11,7 +11,7 @@ static void check(struct format_text (*format)(double value), double value, cons
 	assert_string_equal(format(value).text, wanted);
 }
 
-TEST(test_numbers)
+TEST(numbers_have_four_digits)
 {
 	check(format_number, 193.744, "193.7");
 	check(format_number, 4096, "4096");
@@ -35,7 +35,7 @@ static void check_escape(format_escape *escape, const char *string, const char *
 	text_release(&text);
 }
 
-TEST(test_escapes)
+TEST(special_characters_are_escaped)
 {
 	check_escape(format_xml, "<a href=\"x\">&\nµ", "&lt;a href=&quot;x&quot;&gt;&amp;&#10;µ");
 	/* not allowed in XML: control characters, incomplete UTF-8, U+FFFE */
@@ -48,7 +48,7 @@ TEST(test_escapes)
 	check_escape(format_shown, "a ##[error]#[ ##vso[b]", "a \\x23#[error]#[ \\x23#vso[b]");
 }
 
-TEST(test_only_strings_are_escaped)
+TEST(only_strings_are_escaped)
 {
 	struct text text = {0};
 
@@ -58,7 +58,7 @@ TEST(test_only_strings_are_escaped)
 	text_release(&text);
 }
 
-TEST(test_all_conversions_are_those_of_printf)
+TEST(all_conversions_agree_with_printf)
 {
 	struct text text = {0};
 
@@ -69,7 +69,7 @@ TEST(test_all_conversions_are_those_of_printf)
 	text_release(&text);
 }
 
-TEST(test_a_name_stays_on_its_line_of_an_error)
+TEST(a_name_stays_on_its_line_of_an_error)
 {
 	struct error err = {0};
 
@@ -81,7 +81,7 @@ TEST(test_a_name_stays_on_its_line_of_an_error)
 	assert_string_equal(err.hint, "\\x0d");
 }
 
-TEST(test_lists_of_pairs)
+TEST(pairs_are_found_by_name)
 {
 	const char *at = "BM=128,dtype=bf16,flag,EMPTY=";
 	struct pair pair;

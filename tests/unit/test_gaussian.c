@@ -40,7 +40,7 @@ static void cube_init(struct cube *cube)
 }
 
 /* ---- what is learned of how alike candidates are: how much each parameter counts ---- */
-TEST(test_learns)
+TEST(the_weight_of_each_parameter_is_learned)
 {
 	static struct cube cube;
 	struct gaussian gaussian;
@@ -84,7 +84,7 @@ TEST(test_learns)
 }
 
 /* ---- and whether the order of a parameter's values means anything ---- */
-TEST(test_learns_order)
+TEST(the_order_of_values_is_learned)
 {
 	static struct cube cube;
 	struct gaussian gaussian;

@@ -17,7 +17,7 @@
 #include "journal_fixture.h"
 
 /* ---- tests ---- */
-TEST_WITH(test_round_trip, setup, teardown)
+TEST_WITH(what_is_written_is_read, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct journal_record record;
@@ -47,7 +47,7 @@ TEST_WITH(test_round_trip, setup, teardown)
 	journal_record_release(&record);
 }
 
-TEST_WITH(test_what_is_resumed, setup, teardown)
+TEST_WITH(unfinished_runs_of_one_signature_are_resumed, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct journal_record record;
@@ -99,7 +99,7 @@ TEST_WITH(test_what_is_resumed, setup, teardown)
 }
 
 /* After a kill at any byte, the earlier lines are intact and the next run is readable. */
-TEST_WITH(test_cut_at_every_byte, setup, teardown)
+TEST_WITH(a_kill_at_any_byte_keeps_the_earlier_lines, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct text whole = {0};
@@ -190,7 +190,7 @@ TEST_WITH(broken_lines_cost_no_others, setup, teardown)
 		"/nowhere/x.jsonl");
 }
 
-TEST_WITH(test_unknown_events_and_empty_lines_are_skipped, setup, teardown)
+TEST_WITH(unknown_events_and_empty_lines_are_skipped, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct journal_record record;
@@ -207,7 +207,7 @@ TEST_WITH(test_unknown_events_and_empty_lines_are_skipped, setup, teardown)
 }
 
 /* Lines of a later run are not assigned to problems of the same number in an earlier run. */
-TEST_WITH(test_problem_numbers_are_of_their_run, setup, teardown)
+TEST_WITH(problem_numbers_belong_to_their_run, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct journal_record record;
@@ -229,7 +229,7 @@ TEST_WITH(test_problem_numbers_are_of_their_run, setup, teardown)
 }
 
 /* An incomplete last line may be one that another process is writing. */
-TEST_WITH(test_opening_changes_nothing, setup, teardown)
+TEST_WITH(opening_changes_nothing, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct journal *journal;
@@ -247,7 +247,7 @@ TEST_WITH(test_opening_changes_nothing, setup, teardown)
 	text_release(&after);
 }
 
-TEST_WITH(test_gzip, setup, teardown)
+TEST_WITH(compressed_journals_are_read, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct journal_record record;
@@ -284,7 +284,7 @@ static void limit_file_size(rlim_t bytes)
 
 /* With a disk of any size, the content before the line that did not fit is intact, and no later,
  * shorter line makes the run look finished. */
-TEST_WITH(test_full_disk, setup, teardown)
+TEST_WITH(a_full_disk_leaves_the_earlier_lines, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct text whole = {0};
@@ -330,7 +330,7 @@ TEST_WITH(test_full_disk, setup, teardown)
 	text_release(&whole);
 }
 
-TEST_WITH(test_devices_are_written_through, setup, teardown)
+TEST_WITH(devices_are_written_directly, setup, teardown)
 {
 	struct journal *journal;
 	struct error err = {0};
@@ -344,7 +344,7 @@ TEST_WITH(test_devices_are_written_through, setup, teardown)
 	journal_close(journal);
 }
 
-TEST_WITH(test_unwritable, setup, teardown)
+TEST_WITH(unwritable_paths_are_reported, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct journal *journal;

@@ -6,7 +6,7 @@
 #include "journal_fixture.h"
 
 /* Two processes append to one journal; each line belongs to the run that wrote it. */
-TEST_WITH(test_lines_are_of_the_run_that_they_name, setup, teardown)
+TEST_WITH(lines_belong_to_the_run_that_they_name, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct journal_record record;
@@ -55,7 +55,7 @@ static void expect_written(const struct journal_record *record)
 }
 
 /* Changing any byte of a journal loses at most its line, and the line is reported. */
-TEST_WITH(test_a_damaged_line_is_passed_over, setup, teardown)
+TEST_WITH(a_damaged_line_is_skipped_and_reported, setup, teardown)
 {
 	struct scratch *scratch = *state;
 	struct text whole = {0};

@@ -124,7 +124,7 @@ static const struct field {
 #undef TYPE
 };
 
-TEST(test_damage)
+TEST(damaged_headers_are_refused)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(fields); i++) {
 		struct text text = read_bundle(corpus);
@@ -159,7 +159,7 @@ TEST(test_damage)
 }
 
 /* Two keys whose text has no end, and an image with a length that is too large. */
-TEST(test_texts_and_images)
+TEST(texts_without_end_and_long_images_are_refused)
 {
 	struct text text = read_bundle(whole);
 	const struct ttl_header *header = (const void *)text.data;

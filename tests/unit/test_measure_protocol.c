@@ -23,7 +23,7 @@ static void there_and_back(const struct record *record, const void *value, void 
 	text_release(&line);
 }
 
-TEST(test_gpus)
+TEST(listings_of_gpus_survive_the_pipe)
 {
 	struct device_listing gpu[2] = {{.identity = {.kind = "cuda",
 						 .name = "NVIDIA X",
@@ -72,7 +72,7 @@ static void plan_make(struct plan *plan)
 	launch->arguments[2] = (struct plan_argument){.kind = ARGUMENT_FLOAT32, .real = 0.1};
 }
 
-TEST(test_run)
+TEST(jobs_survive_the_pipe)
 {
 	char name[] = "GPU-1";
 	char file[] = "expected.npy";
@@ -150,7 +150,7 @@ static void refuse(const struct measure_request *request, const char *text)
 }
 
 /* A job with invalid references never reaches the driver. */
-TEST(test_run_of_nothing)
+TEST(a_job_with_invalid_references_never_reaches_the_driver)
 {
 	struct plan plan;
 	struct device_job job = {.ticket = 1};
@@ -164,7 +164,7 @@ TEST(test_run_of_nothing)
 	plan_release(&plan);
 }
 
-TEST(test_results)
+TEST(results_survive_the_pipe)
 {
 	struct kernel_resources resources[2] = {{.regs_per_thread = 128,
 							.smem_static_bytes = 16,
@@ -222,7 +222,7 @@ TEST(test_results)
 	record_release(&measure_answer_record, &back);
 }
 
-TEST(test_errors)
+TEST(errors_survive_the_pipe)
 {
 	struct error theirs = {0}, ours = {0};
 

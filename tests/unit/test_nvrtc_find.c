@@ -43,7 +43,7 @@ static void expect_found(const struct nvrtc_search *search, const char *root, co
 	free(paths);
 }
 
-TEST(test_newest_first)
+TEST(newer_versions_come_first)
 {
 	char *root = folder_new();
 	struct nvrtc_search search = {.system_root = root};
@@ -70,7 +70,7 @@ TEST(test_newest_first)
 }
 
 /* Of equal versions the first one found is used. */
-TEST(test_equals_keep_their_order)
+TEST(equal_versions_keep_their_order)
 {
 	char *root = folder_new();
 	struct nvrtc_search search = {.system_root = root};
@@ -85,7 +85,7 @@ TEST(test_equals_keep_their_order)
 	folder_remove(root);
 }
 
-TEST(test_home_before_usual)
+TEST(cuda_home_precedes_usual_places)
 {
 	char *root = folder_new();
 	char *home = path_join(root, "my toolkit [1]"), *path = path_join(root, "other");
@@ -102,7 +102,7 @@ TEST(test_home_before_usual)
 	folder_remove(root);
 }
 
-TEST(test_wheels)
+TEST(wheels_of_pip_are_found)
 {
 	char *root = folder_new();
 	char *venv = path_join(root, "venv");
@@ -125,7 +125,7 @@ TEST(test_wheels)
 
 /* The library that pip installed with the program precedes newer ones of the machine, but not
  * those that the user names. */
-TEST(test_near_the_program)
+TEST(the_library_of_the_program_precedes_those_of_the_machine)
 {
 	char *root = folder_new();
 	char *home = path_join(root, "toolkit"), *binary = path_join(root, "env/bin");
@@ -152,7 +152,7 @@ TEST(test_near_the_program)
 
 /* tests/cuda.sh installs into build/cuda, for build/release/tiletune and for the test programs.
  * A toolkit of the same version precedes it. */
-TEST(test_build_folder)
+TEST(the_library_in_the_build_folder_is_found)
 {
 	char *root = folder_new();
 	char *binary = path_join(root, "build/release");
@@ -174,7 +174,7 @@ TEST(test_build_folder)
 	folder_remove(root);
 }
 
-TEST(test_given)
+TEST(a_given_path_is_the_only_candidate)
 {
 	char *root = folder_new();
 	char *file = folder_put(root, "a/any name.so", "");
@@ -200,7 +200,7 @@ TEST(test_given)
 	folder_remove(root);
 }
 
-TEST(test_places_are_told)
+TEST(searched_places_are_listed)
 {
 	char *root = folder_new();
 	char *home = path_join(root, "home");
@@ -224,7 +224,7 @@ TEST(test_places_are_told)
 }
 
 /* One library under several names is one candidate. */
-TEST(test_links)
+TEST(one_library_under_several_names_is_one_candidate)
 {
 	char *root = folder_new();
 	char *real = folder_put(root, "usr/local/cuda-13.0/lib/libnvrtc.so.13.0.88", "");

@@ -18,7 +18,7 @@ static void assert_near(double found, double expected)
 }
 
 /* An operation and a family with only the required members. */
-TEST(test_no_model)
+TEST(the_required_members_suffice)
 {
 	static const char operation_text[] =
 		"{\"format\": \"tiletune.operation/1\", \"name\": \"add\", \"summary\": \"\","
@@ -86,7 +86,7 @@ TEST(test_no_model)
 
 /* Values are rounded to nearest, ties to even. Values that are too large become infinite, or the
  * maximum of fp8_e4m3. */
-TEST(test_elements)
+TEST(values_are_rounded_to_the_dtype)
 {
 	static const struct {
 		enum dtype dtype;
@@ -129,7 +129,7 @@ TEST(test_elements)
 }
 
 /* Elements computed from an expression over the index and the keys. */
-TEST(test_computed)
+TEST(elements_are_computed_from_an_expression)
 {
 	const struct plan_buffer shorts = {
 		.name = "X", .dtype = DTYPE_I16, .rows = 2, .columns = 3, .ld = 5};
@@ -177,7 +177,7 @@ TEST(npy_headers_that_end_early_are_refused)
 }
 
 /* A scalar argument must fit its type. */
-TEST(test_scalars)
+TEST(a_scalar_must_fit_its_type)
 {
 	static const struct {
 		enum argument_kind kind;

@@ -34,7 +34,7 @@ static char *plan_text(void)
 	return text;
 }
 
-TEST(test_broken_json)
+TEST(broken_plans_are_refused)
 {
 	static const struct {
 		const char *from, *to, *message;
@@ -106,7 +106,7 @@ static void expect_refusal(const char *from, const char *to, const char *message
 	changed_close(&changed);
 }
 
-TEST(test_limits_of_blocks)
+TEST(blocks_beyond_the_limits_are_refused)
 {
 	static const char block[] = "\"block\": [\"THREADS\", 1, 1]";
 
@@ -123,7 +123,7 @@ static const struct record_member tensors_members[] = {
 };
 static RECORD_DEFINE(struct operation, tensors_record, tensors_members, .name = "tensors");
 
-TEST(test_tensor_errors)
+TEST(wrong_tensors_are_refused)
 {
 	const char *configs[] = {NULL};
 	struct operation operation = {0};
@@ -223,7 +223,7 @@ static void expect_map_refused(struct plan_tensor_map map, const char *message)
 	assert_true(string_starts_with(err.message, "tensor map m: "));
 }
 
-TEST(test_tensor_map_rules)
+TEST(wrong_tensor_maps_are_refused)
 {
 	struct plan_tensor_map map = good_map;
 	struct error err = {0};
@@ -266,7 +266,7 @@ TEST(test_tensor_map_rules)
 }
 
 /* Tolerances of real operations, computed by hand from their "why" texts. */
-TEST(test_tolerances)
+TEST(tolerances_are_those_computed_by_hand)
 {
 	static const struct {
 		const char *operation, *problem;
@@ -310,7 +310,7 @@ TEST(test_tolerances)
 	}
 }
 
-TEST(test_reference)
+TEST(a_reference_plan_survives_json)
 {
 	struct fixture fixture;
 	struct reference_plan plan, again = {0};

@@ -61,7 +61,7 @@ TEST(titles_leave_out_what_follows_from_the_rest)
 }
 
 /* A failure leaves the list unchanged. */
-TEST(test_append)
+TEST(a_failed_append_leaves_the_list_unchanged)
 {
 	const struct fixture *fixture = *state;
 	struct problem_list list = {0};
@@ -112,7 +112,7 @@ static void refuse_json(const struct fixture *fixture, const char *json, const c
 	json_free(tree);
 }
 
-TEST(test_json)
+TEST(problems_survive_json)
 {
 	const char *full = "{\"M\":4,\"N\":16,\"H\":8,\"out_dtype\":\"fp16\",\"dtype\":\"fp16\","
 			   "\"layout\":\"nk\",\"ld\":16}";
@@ -132,7 +132,7 @@ TEST(test_json)
 
 /* Real-valued keys of gemm: a whole number is written as an integer, in whatever form it was
  * given. */
-TEST(test_real_numbers)
+TEST(whole_numbers_are_written_as_integers)
 {
 	struct fixture gemm;
 	char *old = string_copy("M=4,N=8,K=16,dtype=bf16,b_layout=nk,lda=16,ldb=16,ldc=8,"

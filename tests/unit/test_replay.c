@@ -36,7 +36,7 @@ static size_t budget_of(const char *strategy)
 }
 
 /* ---- the recording ---- */
-TEST(test_everything_is_replayed)
+TEST(everything_is_replayed)
 {
 	/* tests/tools/record_tile.py distributed them over both problems */
 	static const struct {
@@ -155,7 +155,7 @@ static struct stages walk(struct device *device, const char *family, const char 
 	return stages;
 }
 
-TEST(test_samples_are_repeated)
+TEST(samples_are_repeated)
 {
 	struct session_fixture fixture;
 	struct device *device;
@@ -177,7 +177,7 @@ TEST(test_samples_are_repeated)
 	session_fixture_close(&fixture);
 }
 
-TEST(test_failures_are_repeated)
+TEST(failures_are_repeated)
 {
 	struct session_fixture fixture;
 	struct journal_record record;
@@ -204,7 +204,7 @@ TEST(test_failures_are_repeated)
 	session_fixture_close(&fixture);
 }
 
-TEST(test_a_recorded_model_predicts)
+TEST(a_recorded_model_predicts)
 {
 	struct session_fixture fixture;
 	struct session_outcome outcome;
@@ -225,7 +225,7 @@ TEST(test_a_recorded_model_predicts)
 	"{\"event\":\"run\",\"format\":\"tiletune.journal/"                                        \
 	"1\",\"id\":\"a\",\"date\":\"d\",\"tiletune\":"                                            \
 	"{\"version\":\"0\"},\"device_kind\":\"cuda\",\"signature\":"
-TEST(test_broken_recordings_are_refused)
+TEST(broken_recordings_are_refused)
 {
 	const struct {
 		const char *content, *message;
@@ -266,7 +266,7 @@ TEST(test_broken_recordings_are_refused)
 }
 
 /* ---- strategies ---- */
-TEST(test_every_strategy_finds_the_best)
+TEST(every_strategy_finds_the_best)
 {
 	struct session_fixture fixture;
 
@@ -290,7 +290,7 @@ TEST(test_every_strategy_finds_the_best)
 }
 
 /* A family that the search expects to be slow is still tried a few times. */
-TEST(test_no_family_is_a_straw_man)
+TEST(every_family_gets_a_few_evaluations)
 {
 	struct session_fixture fixture;
 	struct session_outcome searched, alone;
@@ -313,7 +313,7 @@ TEST(test_no_family_is_a_straw_man)
 	session_fixture_close(&fixture);
 }
 
-TEST(test_a_replay_of_a_replay_is_the_same)
+TEST(a_replay_of_a_replay_is_the_same)
 {
 	struct session_fixture fixture, again;
 	struct session_outcome first, second;

@@ -27,7 +27,7 @@ static void open_report(struct report *report, const char *first, const char *se
 	assert_ok(report_open(&options, report, &err));
 }
 
-TEST(test_a_tuned_file_brings_its_journal)
+TEST(a_tuned_file_brings_its_journal)
 {
 	struct report report;
 	const struct report_entry *entry;
@@ -47,7 +47,7 @@ TEST(test_a_tuned_file_brings_its_journal)
 	report_release(&report);
 }
 
-TEST(test_a_journal_named_beside_its_tuned_file_counts_once)
+TEST(a_journal_named_with_its_tuned_file_counts_once)
 {
 	struct report report;
 
@@ -101,7 +101,7 @@ static void open_journal(struct report *report, const struct text *lines)
 }
 
 /* If a journal has several runs, the candidates are those of the run that the entry names. */
-TEST(test_the_run_that_the_entry_names)
+TEST(candidates_are_those_of_the_run_that_the_entry_names)
 {
 	char folder[] = TEST_SCRATCH "/test_report_XXXXXX", tuned_path[1024], journal_path[1024];
 	struct text tuned = {0}, journal = {0};
@@ -128,7 +128,7 @@ TEST(test_the_run_that_the_entry_names)
 	text_release(&journal);
 }
 
-TEST(test_an_unfinished_search_has_a_leader)
+TEST(an_unfinished_search_has_a_leader)
 {
 	struct text lines = {0};
 	struct report report;
@@ -154,7 +154,7 @@ TEST(test_an_unfinished_search_has_a_leader)
 }
 
 /* A resumed run also has the candidates of the run that it continues, each once. */
-TEST(test_a_resumed_search)
+TEST(a_resumed_run_has_earlier_candidates_once)
 {
 	static const char resumes[] = "\"resumes\":null";
 	struct text lines = {0}, later = {0}, run = {0};
@@ -183,7 +183,7 @@ TEST(test_a_resumed_search)
 	text_release(&run);
 }
 
-TEST(test_wrong_files_are_refused)
+TEST(wrong_files_are_refused)
 {
 	const char *missing[] = {DATA "nothing.json"}, *other[] = {DATA "README.md"};
 	struct report_options options = {
@@ -202,7 +202,7 @@ TEST(test_wrong_files_are_refused)
 	report_release(&report);
 }
 
-TEST(test_tiles_have_a_text)
+TEST(tiles_have_a_text)
 {
 	assert_string_equal(report_tile("BM=128,WM=64,BN=256,WN=64,BK=32").text, "128x256x32");
 	assert_string_equal(report_tile("STAGES=2,BN=96,BM=64").text, "64x96");
@@ -220,7 +220,7 @@ static void make_page(struct report *report, struct text *page)
 	assert_ok(page_write(report, configs, page, &err));
 }
 
-TEST(test_the_page_asks_for_nothing)
+TEST(the_page_loads_nothing_from_outside)
 {
 	struct report report;
 	struct text page = {0};
@@ -237,7 +237,7 @@ TEST(test_the_page_asks_for_nothing)
 	report_release(&report);
 }
 
-TEST(test_what_files_say_stays_text)
+TEST(texts_of_files_are_never_markup)
 {
 	struct report report;
 	struct text page = {0};

@@ -14,7 +14,7 @@
 #include "format/result.h"
 #include "unit/score_cases.h"
 
-TEST(test_outcomes)
+TEST(outcomes_are_found_by_name)
 {
 	assert_string_equal(outcome_name(OUTCOME_OK), "ok");
 	assert_string_equal(outcome_name(OUTCOME_DEVICE_LOST), "device_lost");
@@ -126,7 +126,7 @@ static void check_round_trip(const char *text)
 	result_release(&back);
 }
 
-TEST(test_pruned)
+TEST(a_pruned_result_survives_json)
 {
 	struct result result = result_pruned();
 	char *text = print(&result);
@@ -138,7 +138,7 @@ TEST(test_pruned)
 	assert_null(result.family);
 }
 
-TEST(test_full)
+TEST(a_full_result_survives_json)
 {
 	struct result result = result_full();
 	char *text = print(&result);
@@ -158,7 +158,7 @@ TEST(test_full)
 }
 
 /* Broken kernels often write NaN. */
-TEST(test_not_a_number)
+TEST(infinite_and_nan_values_survive_json)
 {
 	struct result result = result_full(), back;
 	struct error err = {0};

@@ -93,7 +93,7 @@ static void write_journal(const struct session_fixture *fixture, const char *dat
 	assert_ok(file_write(fixture->journal, data, size, &err));
 }
 
-TEST(test_cut_anywhere)
+TEST(a_run_cut_anywhere_is_resumed)
 {
 	struct session_fixture fixture;
 	struct session_outcome full;
@@ -143,7 +143,7 @@ TEST(test_cut_anywhere)
 }
 
 /* Interrupts the run after every few evaluations until it is complete. */
-TEST(test_interrupted_again_and_again)
+TEST(a_run_interrupted_repeatedly_completes)
 {
 	static const char *const names[] = {"exhaustive", "guided", "random", "local"};
 
@@ -178,7 +178,7 @@ TEST(test_interrupted_again_and_again)
 	}
 }
 
-TEST(test_finished_runs_are_not_resumed)
+TEST(finished_runs_are_not_resumed)
 {
 	struct session_fixture fixture;
 	struct session_outcome first, second;
@@ -196,7 +196,7 @@ TEST(test_finished_runs_are_not_resumed)
 
 /* Times of one final measurement belong together: if a run is killed before its entry is
  * written, the next run repeats that measurement as a whole. */
-TEST(test_remeasurements_belong_together)
+TEST(an_interrupted_remeasurement_is_repeated_as_a_whole)
 {
 	struct session_fixture fixture;
 	struct session_outcome full;
@@ -235,7 +235,7 @@ TEST(test_remeasurements_belong_together)
 }
 
 /* Evaluations spoiled by a lost device or by noise are tried again; all others are reused. */
-TEST(test_spoiled_evaluations_are_tried_again)
+TEST(spoiled_evaluations_are_tried_again)
 {
 	static const struct session_request all = {.journal = true};
 	struct session_fixture fixture;
@@ -268,7 +268,7 @@ TEST(test_spoiled_evaluations_are_tried_again)
 }
 
 /* The requested budget is the time of the search; the effort has a default. */
-TEST(test_budget_reaches_the_search)
+TEST(the_budget_is_the_time_of_the_search)
 {
 	struct session_request request = {
 		.where = WHERE, .effort = "quick", .strategy = "exhaustive"};

@@ -16,7 +16,7 @@
 #include "measure/sampler.h"
 
 /* ---- noise ---- */
-TEST(test_noisy)
+TEST(noisy_samples_are_recognised)
 {
 	const double wide[] = {100, 150, 60, 140, 70, 180, 55, 120};
 	const double close[] = {100, 101, 99, 100, 102, 100, 99, 300};
@@ -27,7 +27,7 @@ TEST(test_noisy)
 }
 
 /* ---- samples ---- */
-TEST(test_runs_per_sample)
+TEST(short_kernels_run_more_often_per_sample)
 {
 	assert_int_equal(runner_runs_per_sample(5000, 1), 1);
 	assert_int_equal(runner_runs_per_sample(300, 1), 1);
@@ -37,7 +37,7 @@ TEST(test_runs_per_sample)
 	assert_int_equal(runner_runs_per_sample(0.001, 1), 2048);
 }
 
-TEST(test_set_count)
+TEST(sets_exceed_the_cache_and_fit_the_memory)
 {
 	const uint64_t l2 = (uint64_t)60 << 20, memory = (uint64_t)140 << 30;
 
@@ -50,7 +50,7 @@ TEST(test_set_count)
 	assert_int_equal(problem_set_count((uint64_t)500 << 30, l2, memory), 1);
 }
 
-TEST(test_arena_size)
+TEST(an_arena_has_guard_zones)
 {
 	const uint64_t sizes[] = {1, 0, 256, 257};
 
@@ -58,7 +58,7 @@ TEST(test_arena_size)
 	assert_int_equal(arena_size(sizes, 4), 5 * ARENA_GUARD_BYTES + 256 + 0 + 256 + 512);
 }
 
-TEST(test_throttle)
+TEST(throttling_is_judged_by_clock_and_reasons)
 {
 	struct nvml_reading reading = {.valid = true, .clock_sm_hz = 1.7e9};
 
@@ -82,7 +82,7 @@ TEST(test_throttle)
 }
 
 /* ---- points ---- */
-TEST(test_points_small)
+TEST(small_outputs_are_compared_completely)
 {
 	int64_t *units = NULL;
 
@@ -132,7 +132,7 @@ static void check_points(uint64_t rows, uint64_t columns, uint64_t height, uint6
 	free(edge);
 }
 
-TEST(test_points_large)
+TEST(large_outputs_get_larger_patches)
 {
 	check_points(2050, 2111, 16, 16);
 	check_points(40000, 120, 16, 16);
@@ -140,7 +140,7 @@ TEST(test_points_large)
 }
 
 /* One long row: at most the maximum number of points, both ends included. */
-TEST(test_points_line)
+TEST(a_long_row_has_points_at_both_ends)
 {
 	const uint64_t columns = (uint64_t)1 << 31;
 	int64_t *units = NULL;
@@ -158,7 +158,7 @@ TEST(test_points_line)
 	free(units);
 }
 
-TEST(test_points_rows)
+TEST(chosen_rows_span_the_output)
 {
 	int64_t *units = NULL;
 	size_t count;
@@ -180,7 +180,7 @@ TEST(test_points_rows)
 }
 
 /* ---- to what absolute tolerances are relative ---- */
-TEST(test_scale)
+TEST(masks_do_not_set_the_scale_of_tolerances)
 {
 	enum {
 		RUNS = 3

@@ -58,7 +58,7 @@ static void golden_append(struct text *text, const char *device_name,
 	score_release(&score);
 }
 
-TEST(test_golden)
+TEST(scores_are_the_golden_ones)
 {
 	const struct device_spec ampere = case_device_ampere(), hopper = case_device_hopper();
 	struct text now = {0}, golden = {0};
@@ -145,7 +145,7 @@ static struct ranking *ranking_of(const struct device_spec *device, int m, int n
 	return ranking;
 }
 
-TEST(test_large_products_like_large_tiles)
+TEST(large_products_prefer_large_tiles)
 {
 	const struct device_spec hopper = case_device_hopper();
 	struct ranking *ranking = ranking_of(&hopper, 4096, 4096, 4096);
@@ -169,7 +169,7 @@ TEST(test_large_products_like_large_tiles)
 	free(ranking);
 }
 
-TEST(test_few_rows_like_small_tiles_and_split_k)
+TEST(few_rows_prefer_small_tiles_and_split_k)
 {
 	const struct device_spec hopper = case_device_hopper();
 	struct ranking *ranking = ranking_of(&hopper, 16, 4096, 4096);
@@ -183,7 +183,7 @@ TEST(test_few_rows_like_small_tiles_and_split_k)
 	free(ranking);
 }
 
-TEST(test_pairs_of_choices)
+TEST(better_choices_score_better)
 {
 	const struct device_spec hopper = case_device_hopper();
 	struct case_mma mma = {4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1}, other = mma;
@@ -206,7 +206,7 @@ TEST(test_pairs_of_choices)
 
 /* A second wave with a few tiles costs less than twice the first, because each of its blocks has
  * an SM to itself. */
-TEST(test_waves_in_time)
+TEST(a_last_wave_of_few_tiles_costs_less)
 {
 	const struct device_spec ampere = case_device_ampere();
 	const struct case_mma one = {1792, 1792, 1792, 256, 128, 32, 64, 64, 3, 1};
@@ -224,7 +224,7 @@ TEST(test_waves_in_time)
 }
 
 /* ---- resources, schedules, launches that cannot run ---- */
-TEST(test_resources)
+TEST(resources_limit_the_blocks_on_an_sm)
 {
 	const struct device_spec hopper = case_device_hopper();
 	const struct case_mma mma = {4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1};
@@ -272,7 +272,7 @@ static void assert_near(double found, double expected)
 
 /* No predicted time is below what FLOP and bytes take at the device's peak, even if the model
  * omits work. */
-TEST(test_floor)
+TEST(no_prediction_is_below_the_peak_rates)
 {
 	const struct device_spec hopper = case_device_hopper();
 	const struct case_mma mma = {4096, 4096, 4096, 128, 128, 32, 64, 64, 4, 1};
@@ -321,7 +321,7 @@ static double time_of_work(const struct device_spec *device, const struct case_w
 	return time_us;
 }
 
-TEST(test_schedules)
+TEST(schedules_differ_in_their_last_wave)
 {
 	const struct device_spec hopper = case_device_hopper();
 	const struct case_mma mma = {4096, 4096, 4096, 128, 256, 64, 64, 64, 4, 1};
@@ -355,7 +355,7 @@ TEST(test_schedules)
 	assert_true(time_of_work(&hopper, &work) > 0.5 * grid);
 }
 
-TEST(test_impossible)
+TEST(launches_that_cannot_run_have_no_time)
 {
 	const struct device_spec ampere = case_device_ampere();
 	const struct case_mma mma = {1024, 1024, 1024, 128, 128, 32, 64, 64, 4, 1};
@@ -409,7 +409,7 @@ static void check_json(const struct case_mma *mma, const char *expected_start)
 	score_release(&back);
 }
 
-TEST(test_json)
+TEST(a_score_as_json_is_complete)
 {
 	static const char start[] =
 		"{\"tiles\":512,\"slots_per_wave\":132,\"waves\":4,\"waves_exact\":3."

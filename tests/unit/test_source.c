@@ -15,7 +15,7 @@
 #include "source/source.h"
 #include "unit/kernel_fixture.h"
 
-TEST(test_bad_includes)
+TEST(bad_includes_are_refused)
 {
 	static const struct {
 		const char *source, *message;
@@ -104,7 +104,7 @@ TEST(test_bad_includes)
 }
 
 /* Host code becomes blanks (shown as `@`); line numbers stay. */
-TEST(test_host_code)
+TEST(host_code_becomes_blanks)
 {
 	static const struct {
 		const char *source, *expanded; /* expanded is NULL if all stays */
@@ -189,7 +189,7 @@ TEST(test_host_code)
 }
 
 /* Definitions of BM, macros or constants, are removed; text that only resembles one stays. */
-TEST(test_definitions)
+TEST(definitions_of_parameters_are_removed)
 {
 	static const struct {
 		const char *source, *rest; /* rest is NULL if all stays */
@@ -224,7 +224,7 @@ TEST(test_definitions)
 }
 
 /* A link may point into the searched folders; all other links are refused. */
-TEST(test_links)
+TEST(links_out_of_the_folders_are_refused)
 {
 	char *root = string_format("%s/test-links", TEST_BUILD);
 	CLEANUP(memory_free) char *linked = path_join(root, "op/linked.h");
@@ -268,7 +268,7 @@ TEST(test_links)
 
 /* The scanner replaces each comment by a blank, drops the contents of literals, and joins
  * spliced lines. */
-TEST(test_scan)
+TEST(the_scanner_removes_comments_and_literals)
 {
 	static const struct {
 		const char *source, *text;
@@ -301,7 +301,7 @@ TEST(test_scan)
 }
 
 /* Each branch of each #if occurs in some view, together with all enclosing lines. */
-TEST(test_branches)
+TEST(each_branch_occurs_in_some_view)
 {
 	static const char source[] = "a\n#if X\nb\n#if Y\nc\n#else\nd\n#endif\n#elif Z\ne\n"
 				     "#if Y\nf\n#else\ng\n#endif\n#else\nh\n#endif\ni\n"
@@ -332,7 +332,7 @@ TEST(test_branches)
 }
 
 /* Two #if that are not nested take their second branches in the same view. */
-TEST(test_views_are_few)
+TEST(branches_that_are_not_nested_share_views)
 {
 	static const char source[] = "#if X\na\n#else\nb\n#endif\n#ifdef Y\nc\n#else\nd\n#endif\n";
 	static const char *const views[] = {"ac", "bd"};
@@ -391,7 +391,7 @@ TEST(long_sources_are_read_in_linear_time)
 
 /* Input of the kernel hash and of the cache key: a change of any included file, in any branch,
  * counts; other files do not. */
-TEST(test_contents_count)
+TEST(included_files_change_the_hash)
 {
 	static const struct {
 		const char *file;

@@ -71,7 +71,7 @@ static void expect_enumeration(struct space *space, const char *visited, const c
 	text_release(&witness.seen);
 }
 
-TEST(test_order_and_counts)
+TEST(order_and_counts_follow_the_description)
 {
 	const struct space_description description = {
 		.fixed = {"M", "dtype"},
@@ -96,7 +96,7 @@ TEST(test_order_and_counts)
 	builder_close(space);
 }
 
-TEST(test_root)
+TEST(constraints_apply_to_each_binding)
 {
 	const struct space_description description = {
 		.fixed = {"K"},
@@ -118,7 +118,7 @@ TEST(test_root)
 	builder_close(space);
 }
 
-TEST(test_lists)
+TEST(lists_keep_each_value_once)
 {
 	const struct space_description description = {
 		.fixed = {"N"},
@@ -140,7 +140,7 @@ TEST(test_lists)
 	builder_close(space);
 }
 
-TEST(test_no_parameters)
+TEST(a_space_without_parameters_has_one_configuration)
 {
 	const struct space_description legal = {.fixed = {"N"}, .constraints = {"N > 1"}};
 	struct value fixed[] = {value_int(2)};
@@ -154,7 +154,7 @@ TEST(test_no_parameters)
 }
 
 /* A constraint may guard a later constraint or derived constant against failing. */
-TEST(test_guards)
+TEST(a_constraint_guards_later_ones)
 {
 	const struct space_description description = {
 		.parameters = {"A", "[6, 12]", "B", "[0, 3]"},
@@ -198,7 +198,7 @@ static void expect_failure(
 	builder_close(space);
 }
 
-TEST(test_failures)
+TEST(a_failing_constraint_names_its_configuration)
 {
 	const struct space_description constraint = {
 		.parameters = {"A", "[4, 2]", "B", "[1, 0]", "C", "range(9)", "D", "[1, 2]"},
@@ -235,7 +235,7 @@ TEST(test_failures)
 }
 
 /* A constant that no constraint reads fails when the values of a configuration are requested. */
-TEST(test_unread_constants)
+TEST(unread_constants_fail_when_values_are_requested)
 {
 	const struct space_description description = {
 		.parameters = {"A", "[1, 2]", "B", "[3, 4]"},
@@ -268,7 +268,7 @@ static void expect_refusal(const struct space_description *description, const ch
 	builder_close(space);
 }
 
-TEST(test_refusals)
+TEST(lists_and_constants_see_only_earlier_names)
 {
 	/* a list sees no parameter, and a derived constant sees no later one */
 	expect_refusal(&(struct space_description){.parameters = {"A", "[1]", "B", "[A]"}},
@@ -350,7 +350,7 @@ TEST(bounds_cut_branches_that_cannot_be_legal)
 	expect_legal(NULL, "max(P0, P1, P2, P3, P4, P5, P6, P7, P8) == 1", 1);
 }
 
-TEST(test_stop)
+TEST(the_callback_stops_the_enumeration)
 {
 	const struct space_description description = {
 		.parameters = {"A", "range(1000)", "B", "range(1000)", "C", "range(1000)"}};

@@ -128,7 +128,7 @@ static bool is_legal(const struct space *space, const struct value *values)
 	return legal;
 }
 
-TEST(test_random_spaces)
+TEST(random_spaces_agree_with_enumeration)
 {
 	enum {
 		SPACES = 300

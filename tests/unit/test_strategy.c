@@ -78,14 +78,14 @@ static double regret(const struct landscape *landscape, const char *name, size_t
 	return run.best_us / landscape->best_us - 1;
 }
 
-TEST(test_table)
+TEST(strategies_are_found_by_name)
 {
 	for (size_t i = 0; strategies[i]; i++)
 		assert_ptr_equal(strategy_find(strategies[i]->name), strategies[i]);
 	assert_null(strategy_find("clairvoyant"));
 }
 
-TEST(test_find)
+TEST(candidates_are_found_by_their_choices)
 {
 	struct landscape landscape;
 	choice outside[LANDSCAPE_PARAMETERS] = {11, 11, 1, 0, 0, 2, 1, 2, 1};
@@ -102,7 +102,7 @@ TEST(test_find)
 }
 
 /* ---- promises of every strategy ---- */
-TEST(test_promises)
+TEST(every_strategy_keeps_its_contract)
 {
 	struct landscape landscape;
 
@@ -164,7 +164,7 @@ TEST(test_known_results)
 }
 
 /* ---- how good they are ---- */
-TEST(test_guided_finds_the_best)
+TEST(guided_finds_the_best)
 {
 	enum {
 		SEEDS = 6
@@ -212,7 +212,7 @@ TEST(test_guided_finds_the_best)
 }
 
 /* Families without a model have equal predictions, so guided learns only from times. */
-TEST(test_no_model)
+TEST(guided_finds_the_best_without_a_model)
 {
 	enum {
 		SEEDS = 4
@@ -237,7 +237,7 @@ TEST(test_no_model)
 
 /* Strategies that need no model do much better than random where neighbours are similar. One
  * miss is allowed, because the best is in one of two families. */
-TEST(test_model_free)
+TEST(local_and_evolution_beat_random)
 {
 	enum {
 		SEEDS = 4
@@ -268,7 +268,7 @@ TEST(test_model_free)
 
 /* With a perfect model the first candidate is the best, and strategies that use the model find
  * it at once. */
-TEST(test_perfect_model)
+TEST(a_perfect_model_gives_the_best_first)
 {
 	struct landscape landscape;
 	size_t asked;
@@ -286,7 +286,7 @@ TEST(test_perfect_model)
 
 /* guided begins with the shortlist of eight, then two of each family, even with poor
  * predictions. */
-TEST(test_seeds)
+TEST(guided_begins_with_the_shortlist_and_each_family)
 {
 	const struct strategy *guided = strategy_find("guided");
 	struct landscape landscape;

@@ -18,7 +18,7 @@
 static const char *const here[] = {".", NULL};
 static const char *const nowhere[] = {NULL};
 
-TEST(test_what_it_holds)
+TEST(a_suite_has_its_problems_and_options)
 {
 	static const char text[] = HEAD
 		",\"name\":\"n\",\"summary\":\"s\",\"effort\":\"quick\",\"where\":\"BM == 64\","
@@ -54,7 +54,7 @@ TEST(test_what_it_holds)
 	unlink(path);
 }
 
-TEST(test_where_it_is_found)
+TEST(a_suite_is_found_by_name_and_path)
 {
 	static const char *const names[] = {
 		"smoke", "smoke.json", "configs/suites/smoke.json", "./configs/suites/smoke.json"};

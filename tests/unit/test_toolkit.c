@@ -8,7 +8,7 @@
 #include "compile/toolkit.h"
 #include "unit/compile_folder.h"
 
-TEST(test_find)
+TEST(the_folder_of_the_toolkit_is_found)
 {
 	char *folder = folder_new(), *library = folder_put(folder, "lib64/libnvrtc.so.13", "x");
 	struct toolkit toolkit;
@@ -38,7 +38,7 @@ static char *hash_of(const char *library)
 }
 
 /* Each change gives another hash; the same files in another place give the same hash. */
-TEST(test_hash)
+TEST(a_change_of_headers_changes_the_hash)
 {
 	static const char *const changes[][2] = {
 		{"version.json", "{\"cuda\": \"13.0.1\"}"},
@@ -90,7 +90,7 @@ static const char *stand_in(const struct stand_ins *all, const char *name)
 	return found;
 }
 
-TEST(test_includes)
+TEST(host_headers_have_stand_ins)
 {
 	static const char *const names[] = {"time.h", "sys/time.h", "unistd.h", "getopt.h", "omp.h",
 		"iostream", "vector", "string", "algorithm", "cuda_profiler_api.h", "cublas_v2.h",

@@ -16,7 +16,7 @@
 #include "record/record_write.h"
 #include "tuned_entries.h"
 
-TEST(test_runs_are_listed_once)
+TEST(runs_are_listed_once)
 {
 	struct tuned tuned;
 
@@ -33,7 +33,7 @@ TEST(test_runs_are_listed_once)
 }
 
 /* ---- files ---- */
-TEST(test_other_devices_are_refused)
+TEST(other_devices_are_refused)
 {
 	static const struct {
 		const char *name, *sheet;
@@ -70,7 +70,7 @@ TEST(test_other_devices_are_refused)
 }
 
 /* GPUs without a sheet are distinguished by name. */
-TEST(test_gpus_without_a_sheet_differ_by_name)
+TEST(gpus_without_a_sheet_differ_by_name)
 {
 	struct gpu_model other = device("NVIDIA B", NULL, 86, 84);
 	struct error err = {0};
@@ -105,7 +105,7 @@ static void write_text(const char *path, const char *text)
 /* Unknown members of a newer version survive a rewrite: those of the file, an entry, a winner,
  * another family's row and a tied row. They also survive if another entry is replaced or the
  * file is merged. */
-TEST(test_unknown_members_survive)
+TEST(unknown_members_survive)
 {
 	static const char file[] =
 		"{\"format\":\"tiletune.tuned/1\",\"future\":{\"x\":[1,2]},\"device\":{\"name\":"
@@ -158,7 +158,7 @@ TEST(test_unknown_members_survive)
 
 /* Each run and each entry takes one line; a tied row stores only its differences from the
  * winner. */
-TEST(test_a_file_is_compact)
+TEST(runs_and_entries_take_one_line_each)
 {
 	static const char expected[] =
 		"{\n\"format\": \"tiletune.tuned/1\",\n\"device\": {\"name\":\"NVIDIA H200\","
@@ -209,7 +209,7 @@ TEST(test_a_file_is_compact)
 }
 
 /* A full disk leaves the old file unchanged and no temporary file. */
-TEST(test_full_disk)
+TEST(a_full_disk_leaves_the_old_file)
 {
 	char folder[] = TEST_SCRATCH "/tiletune-tuned-XXXXXX";
 	struct rlimit limit, small;
@@ -244,7 +244,7 @@ TEST(test_full_disk)
 	free(path);
 }
 
-TEST(test_a_device_as_json)
+TEST(a_device_as_json_is_complete)
 {
 	struct device_spec spec = {.name = (char *)(uintptr_t) "h200-sxm",
 		.from_sheet = true,
@@ -280,7 +280,7 @@ TEST(test_a_device_as_json)
 }
 
 /* Two processes read one file and save it one after the other. */
-TEST(test_two_writers_lose_nothing)
+TEST(two_writers_lose_nothing)
 {
 	char *path = scratch_file();
 	struct run r1 = run_of("r1", ""), r2 = run_of("r2", "");
@@ -322,7 +322,7 @@ TEST(test_two_writers_lose_nothing)
 
 /* Two processes tune different families of one problem and save intermediate results several
  * times, in any order. */
-TEST(test_two_writers_of_one_problem)
+TEST(two_writers_of_one_problem_keep_the_better)
 {
 	static const char *const orders[] = {"abab", "baba", "abba", "baab", "aabb", "bbaa"};
 	char *path = scratch_file();

@@ -18,7 +18,7 @@ static void expect_format(struct value value, const char *expected)
 	text_release(&text);
 }
 
-TEST(test_format)
+TEST(values_are_formatted_like_python)
 {
 	expect_format((struct value){0}, "none");
 	expect_format(value_bool(true), "true");
@@ -38,7 +38,7 @@ TEST(test_format)
 	expect_format((struct value){.type = VALUE_LIST, .list = &empty}, "[]");
 }
 
-TEST(test_equal)
+TEST(equal_numbers_of_any_type_are_equal)
 {
 	char copy[] = "bf16"; /* a copy at another address */
 	assert_true(value_equal(value_int(1), value_real(1)));
@@ -62,7 +62,7 @@ TEST(test_equal)
 	assert_false(value_equal(values[0], value_int(1)));
 }
 
-TEST(test_compare)
+TEST(only_comparable_values_are_ordered)
 {
 	assert_int_equal(value_compare(value_int(1), value_int(2)), VALUE_LESS);
 	assert_int_equal(value_compare(value_int(2), value_bool(true)), VALUE_GREATER);
@@ -78,7 +78,7 @@ TEST(test_compare)
 	assert_int_equal(value_compare(value_string("a"), value_string("b")), VALUE_UNORDERED);
 }
 
-TEST(test_truth)
+TEST(truth_is_that_of_python)
 {
 	struct value item[] = {value_int(0)};
 	const struct value_list list = {.items = item, .count = 1}, empty = {0};
@@ -95,7 +95,7 @@ TEST(test_truth)
 	assert_false(value_truth((struct value){0}));
 }
 
-TEST(test_numbers)
+TEST(numbers_are_converted_only_if_exact)
 {
 	int64_t integer = 0;
 	double real = 0;
@@ -107,7 +107,7 @@ TEST(test_numbers)
 	assert_false(value_as_real(value_string("1"), &real));
 }
 
-TEST(test_type_names)
+TEST(types_have_readable_names)
 {
 	assert_string_equal(value_type_name(VALUE_NONE), "nothing");
 	assert_string_equal(value_type_name(VALUE_BOOL), "a boolean");

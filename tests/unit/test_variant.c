@@ -18,7 +18,7 @@ static const struct advice_axis *axis_of(const struct fixture *fixture, const ch
 	return NULL;
 }
 
-TEST(test_axes)
+TEST(axes_have_multiples_padding_and_pitches)
 {
 	static const int64_t expected[] = {8, 32, 64, 128, 256};
 	struct fixture fixture;
@@ -68,7 +68,7 @@ static int64_t value_of(const struct variant *variant, const char *key)
 	return 0;
 }
 
-TEST(test_sizes)
+TEST(variants_are_larger_sizes_and_pitches)
 {
 	struct variant_list list;
 	const struct variant *variant;
@@ -104,7 +104,7 @@ TEST(test_sizes)
 	fixture_close(&fixture);
 }
 
-TEST(test_given_pitch)
+TEST(a_given_pitch_is_respected)
 {
 	struct variant_list list;
 	struct fixture fixture;
@@ -122,7 +122,7 @@ TEST(test_given_pitch)
 	fixture_close(&fixture);
 }
 
-TEST(test_given_keys)
+TEST(given_keys_are_found)
 {
 	struct fixture fixture;
 	bool given[64] = {false};
