@@ -166,11 +166,11 @@ const struct command command_new = {
 	.description =
 		"Reads names, types and arguments from the source. Parameters come from the "
 		"macros,\n"
-		"integers and template parameters that the kernel uses. Grid, block, shared memory\n"
-		"and values of arguments come from a launch in the file; shapes and roles of tensors\n"
-		"from the kernel's indices. Check the shapes and roles, because they are guesses.\n"
-		"Replace each \"?\" by a value, because `validate` and `tune` refuse it.\n"
-		"templates/README.md describes the members.",
+		"integers and template parameters that the kernel uses. Grid, block, shared\n"
+		"memory and values of arguments come from a launch in the file; shapes and\n"
+		"roles of tensors from the kernel's indices. Check the shapes and roles, because\n"
+		"they are guesses. Replace each \"?\" by a value, because `validate` and `tune`\n"
+		"refuse it. templates/README.md describes the members.",
 	.examples = "  tiletune new vector_add.cu -o vector_add.json\n"
 		    "  tiletune new kernels.cu --entry transpose -o transpose.json",
 	.options = new_option_table,
