@@ -216,7 +216,7 @@ class Run:
 		self.is_hopper = "compute capability 9.0" in rest or "sm_90" in rest
 		return name, re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
-	# ---- what comes of it ----
+	# ---- rows and pages of the results ----
 	def row(self, name):
 		"""Rows of results.csv: one for each group of the comparison, or one for a tuned file by itself."""
 		tuned, path = load(self.where(name + ".json")), self.where(TABLES[name][3] + ".json")

@@ -165,7 +165,7 @@ def write_module(name, sources, folder):
 	return path
 
 
-# ---- in a process of its own ----
+# ---- in a separate process ----
 def load(path):
 	spec = importlib.util.spec_from_file_location(pathlib.Path(path).stem, path)
 	module = importlib.util.module_from_spec(spec)

@@ -20,7 +20,7 @@ PICTURES = [
 ]
 
 
-# ---- what the files say ----
+# ---- contents of the files ----
 def lines_of(path):
 	with gzip.open(path, "rt", encoding="utf-8") if path.endswith(".gz") else open(path, encoding="utf-8") as file:
 		for line in file:

@@ -88,7 +88,7 @@ def spaces_of(path, by_family):
 			yield Space(file, kernel, problems[run, number], family, found)
 
 
-# ---- what is predicted ----
+# ---- predictions ----
 def without_model(folder):
 	"""A root whose templates have no time model."""
 	for where, _, names in os.walk("templates"):

@@ -233,7 +233,7 @@ static bool wants_trust(const struct operation *operation)
 	return false;
 }
 
-/* ---- what tensors hold ---- */
+/* ---- contents of tensors ---- */
 static enum status take_contents(
 	const struct making *making, size_t tensor, const char *folder, struct error *err)
 {

@@ -207,7 +207,7 @@ static const struct pool_kind kind = {.name = "the compiler's process",
 	.on_message = hear,
 	.fail = fail};
 
-/* ---- finding the NVRTC to work with ---- */
+/* ---- finding the NVRTC library ---- */
 /* Takes what the library is, or the reason why the process could not load it. */
 static enum status take_loaded(
 	const struct text *line, struct compile_loaded *loaded, struct error *err)

@@ -44,7 +44,7 @@ struct nvrtc_candidates {
 	struct text places; /* one line for each place that was searched */
 };
 
-/* The search for this process's environment. The arguments are as in struct nvrtc_search. */
+/* Returns the search for this process's environment; see struct nvrtc_search for the arguments. */
 struct nvrtc_search nvrtc_search(
 	const char *given, int driver_cuda_version, const char *executable_folder);
 void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *candidates);

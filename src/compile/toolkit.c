@@ -174,7 +174,7 @@ void toolkit_release(struct toolkit *toolkit)
 	*toolkit = (struct toolkit){0};
 }
 
-/* ---- which toolkit it is ---- */
+/* ---- identity of the toolkit ---- */
 struct walk {
 	struct name_set names;
 	const char *top, *below; /* the folder being read is top/below */

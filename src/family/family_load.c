@@ -16,14 +16,14 @@
 #include "source/source.h"
 #include "source/words.h"
 
-/* ---- what it extends ---- */
+/* ---- members of the base ---- */
 /* Members that are merged by name. Any other member comes from the family if present, else from the
  * base. */
 static const struct joined {
 	const char *name;
 	const char *key;    /* lists: the member that names an item */
 	bool is_new_first;  /* objects: new names precede those of the base */
-	bool takes_members; /* lists: the base's item of the same name completes an item */
+	bool takes_members; /* lists: items take missing members from the base */
 } joined_members[] = {
 	{.name = "parameters", .is_new_first = true},
 	{.name = "defaults"},
@@ -229,7 +229,7 @@ static enum status include_paths(const struct json_at *root, const struct family
 	return STATUS_OK;
 }
 
-/* ---- what the compiler gets ---- */
+/* ---- macros for the compiler ---- */
 bool family_entries_read(const struct family *family, size_t index)
 {
 	for (size_t i = 0; i < family->launch_count; i++) {

@@ -31,7 +31,7 @@ static char *stem(const char *path)
 	return made;
 }
 
-/* ---- what is not filled in ---- */
+/* ---- marks that were not replaced ---- */
 static size_t count_marks(const struct json_at *at)
 {
 	struct json_at item = {0};
@@ -59,7 +59,7 @@ static enum status refuse_marks(const struct json_at *at, size_t count, struct e
 	BUG("a mark was counted and is gone");
 }
 
-/* ---- whose a member is ---- */
+/* ---- owners of members ---- */
 static void add_names(const struct record_fields *fields, struct name_set *names)
 {
 	for (size_t i = 0; i < fields->count; i++) {

@@ -255,7 +255,7 @@ bool record_allows_real(const struct record_member *member, double value);
 		.name = (key), .kind = RECORD_KIND_COMMENT, .flags = RECORD_OPTIONAL               \
 	}
 
-/* ---- several of them ---- */
+/* ---- lists ---- */
 #define RECORD_VALUES(type, field, count, key, ...)                                                \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST, RECORD_PLAIN(type, field[0]),        \
 		RECORD_COUNTED(type, count), ##__VA_ARGS__)

@@ -162,7 +162,7 @@ static const char *head_read(const struct reading *reading, const char *c, struc
 	return c;
 }
 
-/* ---- what is whose ---- */
+/* ---- host and device parts ---- */
 static void put_mark(struct reading *reading, size_t from, size_t to, enum mark mark)
 {
 	for (size_t i = reading->code->at[from]; i < reading->code->at[to]; i++)

@@ -68,7 +68,7 @@ static inline void put(struct reader *reader, char c, size_t at)
 	code->text[code->length++] = c ? c : ' ';
 }
 
-/* ---- what is no code ---- */
+/* ---- comments and literals ---- */
 /* Skips `delimiter( ... )delimiter"`, in which lines are not spliced. */
 static void skip_raw_string(struct reader *reader)
 {

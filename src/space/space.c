@@ -200,7 +200,7 @@ enum status space_bind(struct space *space, const struct value *fixed, struct er
 	return STATUS_OK;
 }
 
-/* ---- looking into a space ---- */
+/* ---- members of a space ---- */
 const char *space_parameter_name(const struct space *space, size_t parameter)
 {
 	return space->names->names[space->fixed_count + parameter];

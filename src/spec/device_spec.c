@@ -229,7 +229,7 @@ enum status device_spec_match(const struct device_facts *facts, const char *cons
 	return STATUS_OK;
 }
 
-/* ---- the most that there is ---- */
+/* ---- peak rates ---- */
 double device_spec_rate(const struct device_spec *spec, enum pipe pipe, enum dtype dtype)
 {
 	const bool by_type =

@@ -298,7 +298,7 @@ void selection_release(struct selection *selection)
 	free(selection->items);
 }
 
-/* ---- why the others lost ---- */
+/* ---- reasons against the other families ---- */
 /* Computes the ratio to the winner's time over the rounds that both have. */
 static void compare_rounds(const struct search *search, const struct selection *selection,
 	const struct selection_item *item, struct tuned_lost *lost)

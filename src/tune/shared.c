@@ -57,7 +57,7 @@ static struct config_times *row_of(
 	return row;
 }
 
-/* ---- recording what the run measures ---- */
+/* ---- recording the measurements of the run ---- */
 static void take_time(
 	struct timing_matrix *matrix, size_t problem, const struct result *tried, double us)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures the promises about speed: one line per promise, exit code 1 if one is missed.
+# Compares measured speeds with their goals: one line per goal, exit code 1 if one is missed.
 #
 #	tests/bench/run.sh OUT BUILD [NAME...]
 #

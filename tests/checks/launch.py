@@ -226,7 +226,7 @@ def items(bundle_, table, first, count, form):
     return [(struct.unpack(form, ctypes.string_at(start + i * size, size)), start + i * size) for i in range(count)]
 
 
-# ---- the launcher against a model of what it was told: bound, set, launched, bound again, in any order ----
+# ---- the launcher compared with a model: bind, set, launch and bind again, in any order ----
 class Walk:
     def __init__(self, bundle_, family, problem):
         self.random, self.plan = random.Random(family), plans[family]
@@ -389,7 +389,7 @@ for capability in (80, 86, 89, 90, 100, 103):
         tried += 1
 assert tried == 6 * 18 * 18 * 2, tried
 
-# ---- GPUs on which nobody tuned: a default entry, as a cubin or from PTX ----
+# ---- GPUs without tuned results: a default entry, as a cubin or from PTX ----
 more, said = export(path("tuned.json"), "gemm", "-p", GEMM, "--arch", "sm_80", "--arch", "compute_80", name="more.bundle")
 assert "for 2 tuned kernels" in said and "has the default configuration" in said, said
 for capability, expected in ((90, "False False gemm/wgmma True"), (80, "False True gemm/mma True"), (86, "False True gemm/mma True"),

@@ -305,7 +305,7 @@ def check_several(browser, folder):
 	done(page, path, "sizes")
 
 
-# ---- what must not be trusted ----
+# ---- untrusted files ----
 HOSTILE = "</script><script>window.broken=1</script><img src=http://127.0.0.1:9/ onerror=window.broken=1>\"'&"
 
 

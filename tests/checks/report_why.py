@@ -31,7 +31,7 @@ def show_problem(page, number, time):
 	page.wait_for(f"document.querySelector('#detail .stats').textContent.includes('{time}')", 20)
 
 
-# ---- what the file says ----
+# ---- contents of the file ----
 SAID = (
 	({"by": "slower", "ratio": 1.021, "ratio_low": 1.012, "ratio_high": 1.03, "rounds": 9},
 		"2.1% slower than the winner in 9 common rounds (95%: 1.2 to 3.0%), which is more than noise."),

@@ -71,7 +71,7 @@ for item in cache.values():
 	assert failed or line["samples_us"] == [item["time"] * 1000], (line, item)
 	assert not failed or line["detail"] == item["time"]
 
-# ---- what tiletune.t4 writes, as T4 and as a cache file, is read again ----
+# ---- files of tiletune.t4 are read again, as T4 and as cache files ----
 run("-m", "tiletune.t4", RECORDED, "--cache", "--problem", "M=1000", "--family", "tile/split", "-o", "split.cache.json")
 tool("tiletune.recorded", here("split.cache.json"), "-o", here("split"))
 original = {}
@@ -95,7 +95,7 @@ tool("tiletune.recorded", here("t4.json"), "-o", here("four"))
 assert [(line["configuration"], line["outcome"], line.get("samples_us")) for line in lines("four.jsonl.gz") if line["event"] == "evaluation"] == [
 	("x=16,fast=1", "ok", [500.0]), ("x=32,fast=0", "wrong_result", None), ("x=64,fast=1", "ok", [7.0])]
 
-# ---- what is no recording ----
+# ---- files that are not recordings ----
 for content, said in ("{}", "expected a cache file"), ("nothing", "tiletune.recorded"), ('{"results": []}', "found none"), (
 		'{"results": [{"configuration": {"x": 1}, "measurements": []}]}', 'called "time"'):
 	with open("bad.json", "w", encoding="utf-8") as out:
@@ -172,7 +172,7 @@ times = [item["time"] * 1000 if isinstance(item["time"], float) else math.inf fo
 assert scores["guided:nothing"] == f"{p_score(times, [run.times_us for run in runs[:4]], 400):.3f}" and "pso" in scores, scores
 assert float(scores["guided:nothing"]) > max(0.5, float(scores["random:nothing"])) and scores["evaluations"] == "{} to {}".format(*span(times)), scores
 
-# ---- suites: ten problems spare ten others what they teach ----
+# ---- suites: ten problems save evaluations of ten others ----
 try:
 	import numpy  # noqa: F401  pylint: disable=unused-import
 except ImportError:

@@ -88,7 +88,7 @@ def accumulated(products, dtype, accum="fast"):
 	return on_cuda_cores([on_fp8_cores(products[at : at + 128]) for at in range(0, len(products), 128)])
 
 
-# ---- what is compared ----
+# ---- comparison of results ----
 class Comparison:
 	"""The results of a case, with its tolerances."""
 

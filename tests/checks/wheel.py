@@ -53,7 +53,7 @@ def skip(reason: str) -> NoReturn:
 	sys.exit(77)
 
 
-# ---- what is hidden ----
+# ---- hidden state ----
 LIBC = ctypes.CDLL(None, use_errno=True)
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, PR_SET_NO_NEW_PRIVS = 444, 445, 446, 38
 READ_FILE_AND_FOLDER = 1 << 2 | 1 << 3

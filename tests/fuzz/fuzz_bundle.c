@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* ---- as much of a driver as binding takes ---- */
+/* ---- the part of a driver that binding needs ---- */
 static CUresult fake_allocate(CUdeviceptr *address, size_t bytes)
 {
 	*address = 4096;

@@ -282,7 +282,7 @@ static void launch(
 	}
 }
 
-/* ---- lanes that exchange ---- */
+/* ---- exchanges between lanes ---- */
 template <class T> struct exchange {
 	T value, result;
 	unsigned source;

@@ -138,7 +138,7 @@ def lane_make(name, build):
 	return lane
 
 
-# ---- who runs what ----
+# ---- functions that each test runs ----
 def measure_coverage(fresh):
 	"""{test: {"seconds": s, "functions": [...]}}, stored in coverage.json until tests or sources change."""
 	path, kept = WORK + "/coverage.json", {}

@@ -41,7 +41,7 @@ static int least(int x, int y)
 	return x < y ? x : y;
 }
 
-/* ---- what is tuned ---- */
+/* ---- the tuned function ---- */
 static void multiply(const struct job *job)
 {
 	const int m = job->m, n = job->n, k = job->k;
@@ -64,7 +64,7 @@ static void multiply(const struct job *job)
 			}
 }
 
-/* ---- inputs and what is right ---- */
+/* ---- inputs and expected outputs ---- */
 static void fill(float *matrix, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

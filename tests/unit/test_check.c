@@ -338,7 +338,7 @@ TEST(the_worst_verdict_is_the_exit_code)
 	}
 }
 
-/* ---- what may differ ---- */
+/* ---- tolerated differences ---- */
 TEST(allowed_parts_are_read)
 {
 	uint32_t allowed = 0;

@@ -146,7 +146,7 @@ TEST(what_could_not_be_timed_again_does_not_win)
 	stage_close(&stage);
 }
 
-/* ---- why others lost ---- */
+/* ---- reasons against other rows ---- */
 static const struct tuned_row *runner_up_of(const struct stage *stage)
 {
 	const struct tuned_entry *entry = &stage->tuned.entries[0];

@@ -11,7 +11,7 @@
 
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
 
-/* ---- crashes among others ---- */
+/* ---- crashes with other candidates ---- */
 /* One candidate crashes while it is sampled; the others of the request still get their samples. */
 static void crash_in_company(const char *behaviour, enum outcome outcome)
 {

@@ -17,7 +17,7 @@
 #include "spec/cuda_api.h"
 #include "spec/nvml.h"
 
-/* ---- cases: run in the child, print what they saw ---- */
+/* ---- cases: run in the child and print their results ---- */
 static void case_open(void)
 {
 	struct cuda_api cuda;

@@ -94,7 +94,7 @@ TEST(run_errors_name_their_column)
 	run_file("run_errors.txt", 100);
 }
 
-/* ---- by hand ---- */
+/* ---- values computed by hand ---- */
 static struct expression *compiled(const char *text, const struct name_table *names)
 {
 	struct expression *expression;

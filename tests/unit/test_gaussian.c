@@ -83,7 +83,7 @@ TEST(the_weight_of_each_parameter_is_learned)
 	gaussian_release(&gaussian);
 }
 
-/* ---- and whether the order of a parameter's values means anything ---- */
+/* ---- learning whether values of a parameter are ordered ---- */
 TEST(the_order_of_values_is_learned)
 {
 	static struct cube cube;

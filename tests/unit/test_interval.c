@@ -101,7 +101,7 @@ TEST(intervals_hold_the_truth)
 	}
 }
 
-/* ---- what is told of two kernels ---- */
+/* ---- comparison of two kernels ---- */
 /* Whether two kernels count as tied if one takes `truth` times as long as the other. */
 static bool are_tied(struct random_state *random, double truth, size_t count)
 {

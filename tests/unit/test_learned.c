@@ -109,7 +109,7 @@ TEST(too_many_thresholds_are_refused_in_one_sentence)
 	text_release(&text);
 }
 
-/* ---- what was learned of a family ---- */
+/* ---- learned corrections of a family ---- */
 struct desk {
 	struct catalogue catalogue;
 	struct device_spec *device;

@@ -179,7 +179,7 @@ TEST(chosen_rows_span_the_output)
 	free(units);
 }
 
-/* ---- to what absolute tolerances are relative ---- */
+/* ---- the scale of absolute tolerances ---- */
 TEST(masks_do_not_set_the_scale_of_tolerances)
 {
 	enum {

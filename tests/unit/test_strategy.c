@@ -101,7 +101,7 @@ TEST(candidates_are_found_by_their_choices)
 	landscape_release(&landscape);
 }
 
-/* ---- promises of every strategy ---- */
+/* ---- contract of every strategy ---- */
 TEST(every_strategy_keeps_its_contract)
 {
 	struct landscape landscape;
@@ -163,7 +163,7 @@ TEST(test_known_results)
 	landscape_release(&landscape);
 }
 
-/* ---- how good they are ---- */
+/* ---- quality of the strategies ---- */
 TEST(guided_finds_the_best)
 {
 	enum {

@@ -166,7 +166,7 @@ void summary_print_groups(FILE *out, const struct lt_comparison *comparisons, si
 	visit_groups(comparisons, count, print_group, out);
 }
 
-/* ---- promises ---- */
+/* ---- expectations of a comparison ---- */
 enum figure {
 	MEAN, /* geometric */
 	LOWEST,

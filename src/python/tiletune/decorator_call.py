@@ -194,7 +194,7 @@ def grid_of(table: Mapping[str, Any], configuration: Mapping[str, Any]) -> tuple
     return tuple(found)
 
 
-# ---- the other side ----
+# ---- the receiving process ----
 def storages_of(call: Mapping[str, Any], folder: str, seed: int, is_meta: bool = False) -> list[Any]:
     """New memory for all tensors of a call, filled with data. is_meta: without memory, for a compiler."""
     made = []

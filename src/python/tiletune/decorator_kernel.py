@@ -120,7 +120,7 @@ class KernelProgram(Program):
         return self.jobs[key]
 
     def arguments(self, call: dict[str, Any], configuration: dict[str, Any], storages: list[Any]) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
-        """Positional arguments, named ones including the configuration's, and all by name, as hooks take them."""
+        """Returns positional arguments, keyword arguments with those of the configuration, and all arguments by name for hooks."""
         positional = [restored(value, call, storages, self.find) for value in call["args"]]
         named = {name: restored(value, call, storages, self.find) for name, value in call["kwargs"].items()}
         named.update(self.kernel.space.config(configuration).all_kwargs())

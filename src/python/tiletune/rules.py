@@ -107,7 +107,7 @@ def features_of(sizes: dict[str, int]) -> dict[str, int]:
     return {**found, **{f"{a} * {b}": sizes[a] * sizes[b] for n, a in enumerate(names) for b in names[n + 1:]}}
 
 
-# ---- what is not timed ----
+# ---- evaluations without times ----
 @functools.lru_cache(maxsize=None)
 def parsed(choice: Choice) -> tuple[Any, ...]:
     """Values of the parameters, with numbers as logarithms."""

@@ -197,7 +197,7 @@ def write(path: str, operation: str, problems: Sequence[Problem], summary: str) 
     return path
 
 
-# ---- what a program runs ----
+# ---- problems of the operators that a program calls ----
 def of_matmul(a: Any, b: Any, **_: Any) -> tuple[str, Problem]:
     if a.dim() < 2 or b.dim() < 2:
         raise Unserved("a product with a vector")

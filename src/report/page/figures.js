@@ -1,7 +1,7 @@
 // Figures: SVG with points and lines over two axes, and grids of cells. Each can be saved and read by pointer
 // and keyboard, and plots can be zoomed.
 
-// ---- numbers as people read them ----
+// ---- readable numbers ----
 // Four significant digits without an exponent.
 function show(value) {
 	if (!Number.isFinite(value))
@@ -57,7 +57,7 @@ function round(value) {
 	return Math.round(value * 10) / 10;
 }
 
-// ---- the box that says what is under the pointer ----
+// ---- the box for the point under the pointer ----
 function showTip(lines, x, y) {
 	const tip = document.getElementById("tip");
 	tip.replaceChildren(...lines.filter(Boolean).map(line => node("div", {}, line)));

@@ -8,7 +8,7 @@ function medianOf(values) {
 	return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
 }
 
-// ---- how far two rows are apart ----
+// ---- the difference of two rows ----
 function differing(a, b) {
 	return Object.keys(a.values).filter(key => a.values[key] !== b.values[key]);
 }
