@@ -5,9 +5,9 @@
 // row:        a winner, or another family's best: {family, configuration, values, tile, time, score, ...}
 // candidate:  a configuration of the search: {family, configuration, values, tile, outcome, search, final, ...}
 // Times are in microseconds. `final` is the final measurement, in which the best candidates are timed
-// in turn; `search` is a candidate's own time in the search. One never stands for the other:
+// in turn; `search` is a candidate's own time in the search. One never replaces the other:
 // overWinner is the final time over the winner's; overEarlier is that of an earlier round, corrected for clock
-// drift; overFinal is the one of both that there is; overBest is the time in the search over the least one there.
+// drift; overFinal is whichever of both exists; overBest is the time in the search over the least one there.
 
 // ---- unpacking ----
 function bytesOf(base64) {
