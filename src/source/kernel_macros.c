@@ -195,6 +195,20 @@ static void declare_enumerators(const char *text, struct name_set *declared)
 	}
 }
 
+/* The names that end "typedef ... NAME;". */
+static void declare_types(const char *text, struct name_set *declared)
+{
+	for (const char *c = text; *c; c = text_after_word(c)) {
+		const char *end = c + strcspn(c, ";"), *name = end;
+
+		if (!text_word_is(c, text_word_length(c), "typedef"))
+			continue;
+		while (name > c && text_is_word(name[-1]))
+			name--;
+		name_set_add(declared, name, (size_t)(end - name));
+	}
+}
+
 /* headers may be NULL. */
 static void read_names(const char *text, const char *headers, struct kernel_source *source)
 {
@@ -207,6 +221,7 @@ static void read_names(const char *text, const char *headers, struct kernel_sour
 			source->kernels[i].templates, source->kernels[i].template_count, &declared);
 	}
 	declare_enumerators(headers ? headers : text, &declared);
+	declare_types(headers ? headers : text, &declared);
 	for (int pass = 0; pass < 2; pass++) {
 		for (const char *c = text; *c;) {
 			const size_t length = text_word_length(c);
