@@ -117,9 +117,8 @@ static void take_bits(const struct check *check, struct check_row *row)
 	if (verdict != BITS_OTHER)
 		return;
 	bits_describe(now, rows, &common);
-	check_row_decide(row, CHECK_OTHER_BITS,
-		"sums are made in another order: other bits in %s%s", common.data,
-		row->same_binary ? ", of the same binary" : "");
+	check_row_decide(row, CHECK_OTHER_BITS, "the order of sums changed: other bits in %s%s",
+		common.data, row->same_binary ? ", of the same binary" : "");
 }
 
 /* The stored binary is timed only if all of its loads work. */

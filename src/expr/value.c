@@ -179,7 +179,7 @@ struct json *value_to_json(struct value value)
 	case VALUE_NONE:
 		break;
 	}
-	BUG("a value that is not bound has no JSON");
+	BUG("an unbound value cannot be written as JSON");
 }
 
 /* ---- arena ---- */

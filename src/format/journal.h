@@ -108,7 +108,7 @@ struct journal_record {
  * that does not parse is ignored, and unknown events are skipped. It is an error if no run line
  * is intact. */
 enum status journal_read(const char *path, struct journal_record *record, struct error *err);
-/* The same for a file that was read. */
+/* Parses the content of a journal like journal_read(). */
 enum status journal_parse(const struct text *content, const char *path,
 	struct journal_record *record, struct error *err);
 void journal_record_release(struct journal_record *record);

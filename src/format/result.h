@@ -27,7 +27,7 @@
 	row(COMPILE_TIMEOUT, "compile_timeout", "the compiler took too long") \
 	row(LAUNCH_FAILED, "launch_failed", "the driver refused to load or launch it") \
 	row(OUT_OF_MEMORY, "out_of_memory", "its workspace did not fit") \
-	row(CRASHED, "crashed", "the kernel died (illegal access, trap)") \
+	row(CRASHED, "crashed", "the kernel crashed (illegal access, trap)") \
 	row(TIMED_OUT, "timed_out", "the kernel did not end in time") \
 	row(WRONG_RESULT, "wrong_result", "it differs from the reference") \
 	row(OUT_OF_BOUNDS, "out_of_bounds", "it wrote outside its buffers") \

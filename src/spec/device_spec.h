@@ -29,13 +29,13 @@
 	ROW(SMEM_WRITE, "smem_write_bytes", "byte", "shared memory writes, with bank conflicts")   \
 	ROW(L2_READ, "l2_read_bytes", "byte", "requested from L2 by a block")                      \
 	ROW(L2_DISTINCT, "l2_distinct_bytes", "byte",                                              \
-		"of these, its share of what SMs that work side by side ask for once; left out: "  \
-		"as where twelve share")                                                           \
+		"of these, a block's share of the distinct bytes that neighbouring SMs read; "     \
+		"default: the rate for twelve SMs that share")                                     \
 	ROW(L2_WRITE, "l2_write_bytes", "byte", "written to L2 by a block")                        \
 	ROW(BARRIERS, "barriers", "barrier", "block-wide synchronisations")                        \
 	ROW(MESSAGES, "cluster_messages", "message",                                               \
-		"from block to block of a cluster, waited for in turn; of a step: until its "      \
-		"stage is free and full")
+		"dependent messages between blocks of a cluster; in a step, those it waits for "   \
+		"until its stage is free")
 
 enum pipe {
 #define ROW(id, name, unit, summary) PIPE_##id,

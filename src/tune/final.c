@@ -123,8 +123,8 @@ static const struct contender *fastest_contender(const struct final_timing *timi
 	return fastest;
 }
 
-/* Verifies the contenders that can win. If that shows that the fastest are slower or wrong, others
- * can win, which are verified next. */
+/* Verifies the contenders that can win. If the fastest turn out to be slower or wrong, verifies
+ * those that can win instead. */
 static enum status verify_contenders(struct final_timing *timing, struct error *err)
 {
 	CLEANUP(memory_free) bool *is_verified = memory_zeroed(timing->count + 1, sizeof(bool));

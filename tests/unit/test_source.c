@@ -123,7 +123,7 @@ TEST(host_code_becomes_blanks)
 			"@@@@@@@@\n@\n@@@@@@@@@@@@@@@@@@@@\n@@@@@\n@"},
 		{"const std::string s = \"x\"; const dim3 b(1, 2);",
 			"@@@@@@@@@@@@@@@@@@@@@@@@@@ @@@@@@@@@@@@@@@@@@@"},
-		/* of a class only function bodies and initializers of containers are removed */
+		/* in a class, only function bodies and initializers of containers are removed */
 		{"class c { const std::map<a, b> m = {{A, 1}}; static constexpr std::size_t n = 2; "
 		 "};",
 			"class c { const std::map<a, b> m @@@@@@@@@@; static constexpr std::size_t "
