@@ -314,30 +314,6 @@ TEST(only_new_complaints_are_told)
 	fixture_close(&fixture);
 }
 
-/* Exit code 1 outranks 3, and 3 outranks 4. */
-TEST(the_worst_verdict_is_the_exit_code)
-{
-	static const struct {
-		enum check_verdict verdicts[3];
-		enum status status;
-	} cases[] = {
-		{{CHECK_SAME, CHECK_FASTER, CHECK_SAME}, STATUS_OK},
-		{{CHECK_SAME, CHECK_UNCLEAR, CHECK_SAME}, STATUS_INCONCLUSIVE},
-		{{CHECK_NOT_COMPARABLE, CHECK_FASTER, CHECK_SAME}, STATUS_INCONCLUSIVE},
-		{{CHECK_UNCLEAR, CHECK_SLOWER, CHECK_NOT_COMPARABLE}, STATUS_REGRESSION},
-		{{CHECK_UNCLEAR, CHECK_SLOWER, CHECK_FAILED}, STATUS_FAILED},
-	};
-
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct check_row rows[3] = {0};
-		struct check check = {.rows = rows, .row_count = 3};
-
-		for (int k = 0; k < 3; k++)
-			rows[k].verdict = cases[i].verdicts[k];
-		assert_int_equal(check_status(&check), cases[i].status);
-	}
-}
-
 /* ---- tolerated differences ---- */
 TEST(allowed_parts_are_read)
 {

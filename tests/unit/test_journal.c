@@ -190,44 +190,6 @@ TEST_WITH(broken_lines_cost_no_others, setup, teardown)
 		"/nowhere/x.jsonl");
 }
 
-TEST_WITH(unknown_events_and_empty_lines_are_skipped, setup, teardown)
-{
-	struct scratch *scratch = *state;
-	struct journal_record record;
-	struct error err = {0};
-
-	write_run(scratch->path, "one", NULL, false);
-	append(scratch->path, "\n\n");
-	append_checked(scratch->path, "{\"event\":\"weather\",\"rain\":true}");
-	write_run(scratch->path, "two", NULL, true);
-	assert_ok(journal_read(scratch->path, &record, &err));
-	assert_int_equal(record.run_count, 2);
-	assert_int_equal(record.ignored_lines, 0);
-	journal_record_release(&record);
-}
-
-/* Lines of a later run are not assigned to problems of the same number in an earlier run. */
-TEST_WITH(problem_numbers_belong_to_their_run, setup, teardown)
-{
-	struct scratch *scratch = *state;
-	struct journal_record record;
-	struct journal *journal;
-	struct error err = {0};
-
-	write_run(scratch->path, "one", NULL, false);
-	assert_ok(journal_open(scratch->path, &journal, &err));
-	assert_ok(journal_write(journal, "run", run_line("two", "sig", NULL), &err));
-	assert_ok(journal_write(journal, "evaluation", result_line(0, "BM=16", 1), &err));
-	journal_close(journal);
-	assert_ok(journal_read(scratch->path, &record, &err));
-	assert_int_equal(record.bad_lines, 1);
-	assert_non_null(strstr(
-		record.bad_line, "$.problem: expected the number of an earlier problem line"));
-	assert_int_equal(record.runs[0].problems[0].result_count, 2);
-	assert_int_equal(record.runs[1].problem_count, 0);
-	journal_record_release(&record);
-}
-
 /* An incomplete last line may be one that another process is writing. */
 TEST_WITH(opening_changes_nothing, setup, teardown)
 {
