@@ -9,7 +9,7 @@ DEVICE = {"name": "NVIDIA H200", "sheet": "h200-sxm", "compute_capability": 90, 
 with open("tests/data/report/small.json", encoding="utf-8") as file:
 	SCORE = json.load(file)["entries"][0]["winner"]["score"]
 TIE = 0.01
-FAMILIES = ["gemm/a", "gemm/b", "gemm/c"]
+FAMILIES = ["gemm/a", "gemm/b", "gemm/c", "gemm/d"]
 
 
 @draw.composite
@@ -32,22 +32,24 @@ def row(pick, family):
 
 
 @draw.composite
-def entry(pick, problem, run, others):
-	families = pick(draw.lists(draw.sampled_from(FAMILIES), min_size=1, max_size=3, unique=True))
+def entry(pick, problem, run, others, older_winner):
+	families = pick(draw.lists(draw.sampled_from(FAMILIES), min_size=4 if older_winner else 1, max_size=4, unique=True))
 	rows = sorted((pick(row(family)) for family in families), key=lambda each: each["time_us"]["median"])
-	rows[0]["score"] = {**SCORE, "bound": pick(draw.sampled_from(["smem", "dram"]))}
-	for each in rows[1:]:
-		each["lost"] = {"by": "slower", "ratio": 2}
-		if pick(draw.booleans()):
-			each["bound"] = "dram"
-		other = pick(draw.sampled_from([run, run, *others]))
-		if other != run:
+	rows = [rows[0], *pick(draw.permutations(rows[1:]))]
+	rows[0]["score"] = {**SCORE, "bound": pick(draw.sampled_from(["smem"] if older_winner else ["smem", "dram"]))}
+	for number, each in enumerate(rows):
+		if number:
+			each["lost"] = {"by": "slower", "ratio": 2}
+			if not older_winner and pick(draw.booleans()):
+				each["bound"] = "dram"
+		other = pick(draw.sampled_from([each for each in others if each != run] if older_winner and not number else [run, run, *others]))
+		if other != run and (number or older_winner):
 			each["run"] = other
 	found = {"operation": "gemm", "problem": {"M": problem, "dtype": "bf16"}, "timing": pick(draw.sampled_from(["measured", "measured", "predicted"])), "run": run,
 		"winner": rows[0], "tied": [pick(row(rows[0]["family"]))], "families": rows[1:]}
 	if pick(draw.integers(0, 3)) == 0:
 		found["unfinished"] = True
-	if pick(draw.integers(0, 3)) == 0:
+	if not older_winner and pick(draw.integers(0, 3)) == 0:
 		found["bits"] = {"rule": "same"}
 	verification = pick(draw.sampled_from([None, None, None, 32 * "0", 32 * "1"]))
 	if verification:
@@ -56,12 +58,12 @@ def entry(pick, problem, run, others):
 
 
 @draw.composite
-def files(pick, most=3):
+def files(pick, most=3, older_winner=False):
 	"""Two files whose entries belong to the same runs."""
 	known, found = pick(runs()), []
 	for _ in range(2):
-		problems = pick(draw.lists(draw.sampled_from([1, 2, 3]), max_size=most, unique=True))
-		entries = [pick(entry(problem, pick(draw.sampled_from([*known])), [*known])) for problem in problems]
+		problems = [1] if older_winner else pick(draw.lists(draw.sampled_from([1, 2, 3]), max_size=most, unique=True))
+		entries = [pick(entry(problem, pick(draw.sampled_from([*known])), [*known], older_winner)) for problem in problems]
 		listed = sorted({each["run"] for e in entries for each in rows_of(e)})
 		found.append({"format": "tiletune.tuned/1", "device": DEVICE, "runs": [known[each] for each in listed], "entries": entries})
 	return known, found[0], found[1]
@@ -109,8 +111,8 @@ def join(known, new, old, valid):
 	def now(each):
 		return each["time_us"]["median"] * (scale(known, each, winner) or 1)
 	winner = rows[new["winner"]["family"]]
-	best = min(rows.values(), key=now)
-	if now(best) < (1 if winner["run"] != new["run"] else 1 - TIE) * now(winner):
+	best = min((each for each in rows.values() if each["run"] != new["run"] and each is not winner), key=now, default=winner)
+	if now(best) < (1 - TIE if winner == rows_of(new)[0] else 1) * now(winner):
 		winner = best
 	others = [each for each in rows.values() if each is not winner]
 	if rows_of(new)[0] == winner:
@@ -150,6 +152,16 @@ def compare(got, expected):
 
 @given(files(), draw.sampled_from([None, "r0", "r1"]))
 def test_merging_keeps_the_better_entry_and_adds_families(drawn, run):
+	merge(drawn, run)
+
+
+@given(files(older_winner=True), draw.sampled_from(["r0", "r1"]))
+def test_a_run_that_writes_keeps_its_own_rows(drawn, run):
+	"""Also if the winner of its entry is what an earlier run found."""
+	merge(drawn, run)
+
+
+def merge(drawn, run):
 	known, into, other = drawn
 	got = ask("merge", into=into, **{"from": other}, run=run)
 	ours, theirs = ({key(each): each for each in file["entries"]} for file in (into, other))
