@@ -120,6 +120,18 @@ def test_a_script_and_its_import_share_a_record():
 	assert "has no call of" in tiletune("check", "tuned.json", codes=(1,))
 
 
+TYPES = DOUBLE + """
+x, y = x.astype("float64"), y.astype("float64")
+double[(1,)](x, y, N)
+"""
+
+
+def test_other_types_of_tensors_are_tuned_again():
+	run(TYPES)
+	with open("tuned.json", encoding="utf-8") as file:
+		assert sorted(entry["problem"]["tensors"] for entry in json.load(file)["entries"]) == ["float32x2", "float64x2"]
+
+
 TWO = DOUBLE + """
 @tiletune.autotune(configs=configs(20, 1), key=["n"], file="tuned.json", budget=20)
 @triton.jit

@@ -47,6 +47,28 @@ def test_defaults_count(no_program, tmp_path):
 		tiletune.load(str(path)).lookup("gemm", **sizes)
 
 
+def test_the_objective_and_the_device_count(monkeypatch, tmp_path):
+	"""Entries of one problem for several objectives lie in one file, in any order; an entry is no answer for another device."""
+	document = json.load(open(H200, encoding="utf-8"))
+	time = next(entry for entry in document["entries"] if entry["operation"] == "gemm")
+	energy = {**time, "objective": "energy", "winner": {**time["winner"], "family": "gemm/other"}}
+	path = tmp_path / "two.json"
+	for entries in ([time, energy], [energy, time]):
+		path.write_text(json.dumps({**document, "entries": entries}))
+		tuned = tiletune.load(str(path))
+		assert tuned.lookup("gemm", **time["problem"]).family == time["winner"]["family"]
+		assert tuned.lookup("gemm", objective="energy", **time["problem"]).family == "gemm/other"
+	asked = []
+
+	def answer(*words, **options):
+		asked.append((words, options))
+		return 0, json.dumps({"entries": [{**time, "winner": {**time["winner"], "why": {"grade": "nearest by model"}}}]})
+	monkeypatch.setattr("tiletune.command.run", answer)
+	assert tuned.lookup("gemm", device="model:h100-sxm", **time["problem"]).grade == "nearest by model"
+	(words, options), = asked
+	assert words == ("lookup", str(path), "gemm") and options["device"] == "model:h100-sxm"
+
+
 def test_unknown_operation_needs_all_keys(no_program, tmp_path):
 	document = json.load(open(H200, encoding="utf-8"))
 	entry = document["entries"][0]
