@@ -3,6 +3,7 @@
  * Lookup in a tuned file of the toy operation, whose space is small enough to list.
  */
 #include "advise/lookup.h"
+#include "candidate/problem_reference.h"
 #include "base/memory.h"
 #include "engine/candidates.h"
 #include "rules/rules.h"
@@ -82,8 +83,10 @@ RULE(lookup)
 	rule_expect(lookup_find(&request, problem, &answer, &err), &err);
 	json_put_string(out, "grade", lookup_grade_names[answer.grade]);
 	json_put_string(out, "why", answer.why);
-	if (answer.from)
+	if (answer.from) {
 		json_put_string(out, "configuration", tuned_row_configuration(&answer.result));
+		json_put(out, "told", json_copy(lookup_entry(&answer, problem).winner.why));
+	}
 	json_put_double(out, "predicted", answer.predicted_us);
 	json_put_double(out, "default", answer.default_us);
 	json_put_double(out, "best", answer.model_best_us);
@@ -91,4 +94,13 @@ RULE(lookup)
 	json_put_int(out, "considered", answer.considered);
 	json_put_int(out, "legal", answer.legal);
 	return out;
+}
+
+RULE(verification_hash)
+{
+	char digits[HASH_SIZE];
+
+	problem_verification_hash(problem_of(in), &toy_open()->catalogue, toy_open()->device,
+		rule_size(in, "seed"), digits);
+	return json_new_string(digits);
 }

@@ -81,6 +81,8 @@ def test_the_own_entry_or_the_models_choice_among_all_others(entries, rows, colu
 	assert best <= got["predicted"] <= 1.001001 * best and close(us[got["configuration"]], got["predicted"]) and (bits or close(got["default"], default))
 	assert close(got["best"], min(us.values())) and close(got["loss"], got["predicted"] / min(us.values()) - 1)
 	assert got["legal"] == sum(map(bool, fitting.values()))
+	told = {"predicted_us": got["predicted"], "default_us": got["default"], "model_best_us": got["best"], "expected_loss_ratio": got["loss"]}  # --json
+	assert {name: got["told"].get(name) for name in told} == told and got["told"]["grade"] == got["grade"]
 
 
 @given(entries(), draw.data(), draw.sampled_from(ROWS), draw.sampled_from(COLUMNS[-2:]), draw.booleans())
@@ -93,3 +95,11 @@ def test_the_order_of_entries_decides_nothing(entries, data, rows, columns, bits
 	got = ask("lookup", tuned=file_of(shuffled), problem=problem, bits=bits, assume=bits)
 	for name in ("grade", "predicted", "loss", "considered", "legal"):
 		assert got[name] == alone[name], name
+
+
+@given(draw.lists(draw.tuples(draw.sampled_from(ROWS[:2]), draw.sampled_from(COLUMNS[:2]), draw.integers(1, 2)), min_size=2, max_size=2))
+def test_a_verification_is_of_its_inputs(pair):
+	"""What was verified with one seed says nothing of another."""
+	one, two = (ask("verification_hash", problem=text({"rows": rows, "cols": columns}), seed=seed) for rows, columns, seed in pair)
+	assert one and (pair[0] != pair[1] or one == two)
+	assert pair[0][2] == pair[1][2] or one != two
