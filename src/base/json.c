@@ -160,13 +160,24 @@ static bool is_closed(const char *at, size_t left)
 	return false;
 }
 
+/* Returns the length of the white space at the beginning of the text, which need not be terminated.
+ */
+static size_t space_length(const char *text, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size && text[length] && strchr(" \t\r\n", text[length]))
+		length++;
+	return length;
+}
+
 static enum status syntax_error(
 	const char *text, size_t size, const char *at, const char *file, struct error *err)
 {
 	const size_t left = size - (size_t)(at - text);
 	size_t line = 1, column = 1;
 
-	if (!text[strspn(text, " \t\r\n")])
+	if (space_length(text, size) == size)
 		return error_set(err, STATUS_BAD_INPUT, "%s: the file is empty", file);
 	for (const char *c = text; c < at; c++) {
 		column = *c == '\n' ? 1 : column + 1;
@@ -174,7 +185,7 @@ static enum status syntax_error(
 	}
 	/* The parser stops at the beginning of a value that has no end. */
 	if (!left || (strchr("\"[{", *at) && !is_closed(at, left)) ||
-		(*at == ',' && strspn(at + 1, " \t\r\n") == left - 1))
+		(*at == ',' && space_length(at + 1, left - 1) == left - 1))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: line %zu, column %zu: the file is truncated: it ends inside the JSON",
 			file, line, column);

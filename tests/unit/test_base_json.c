@@ -37,6 +37,8 @@ TEST(what_cjson_lets_pass_is_refused)
 	}
 	assert_fails(
 		json_parse("[1]\0]", 5, "t.json", &root, &err), STATUS_BAD_INPUT, "valid JSON");
+	/* what follows a text does not belong to it */
+	assert_fails(json_parse(" \n[1]", 2, "t.json", &root, &err), STATUS_BAD_INPUT, "is empty");
 }
 
 TEST(nesting_is_bounded)
