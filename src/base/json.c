@@ -228,8 +228,12 @@ enum status json_parse(
 		cJSON_Delete(node);
 		return status;
 	}
-	if (largest >= 0x1p53)
-		make_integers_exact(node, &text);
+	if (largest >= 0x1p53) {
+		CLEANUP(memory_free) char *terminated = string_copy_bytes(text, size);
+		const char *reading = terminated;
+
+		make_integers_exact(node, &reading);
+	}
 	*root = (struct json *)node;
 	return STATUS_OK;
 }

@@ -30,6 +30,8 @@ TEST(what_cjson_lets_pass_is_refused)
 	};
 	struct error err = {0};
 	struct json *root;
+	struct json_at at;
+	int64_t value;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_fails(parse(cases[i].text, &root, &err), STATUS_BAD_INPUT, cases[i].message);
@@ -39,6 +41,11 @@ TEST(what_cjson_lets_pass_is_refused)
 		json_parse("[1]\0]", 5, "t.json", &root, &err), STATUS_BAD_INPUT, "valid JSON");
 	/* what follows a text does not belong to it */
 	assert_fails(json_parse(" \n[1]", 2, "t.json", &root, &err), STATUS_BAD_INPUT, "is empty");
+	assert_ok(json_parse("90071992547409939", 16, "t.json", &root, &err));
+	at = json_root(root, "t.json");
+	assert_ok(json_get_int(&at, &value, &err));
+	assert_true(value == 9007199254740993);
+	json_free(root);
 }
 
 TEST(nesting_is_bounded)
