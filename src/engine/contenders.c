@@ -155,17 +155,19 @@ static bool was_timed(const struct contender *contender)
 	return contender->outcome == OUTCOME_OK || contender->outcome == OUTCOME_TOO_NOISY;
 }
 
-/* If the first load takes longer on other inputs, beyond noise, this time counts for all loads. */
-static void take_retest(struct contender *contender)
+/* Uses the times on other inputs that are longer beyond noise. */
+static void take_retests(struct contender *contender)
 {
-	const double retest_us = contender->loads[0]->retest_us;
-	double mean_us = 0, ratio;
+	double first_us = 0, now_us = 0, ratio;
 
-	for (size_t k = 0; k < contender->load_count; k++)
-		mean_us += contender->load_us[k] / (double)contender->load_count;
-	if (!retest_is_slower(mean_us, retest_us))
-		return;
-	ratio = retest_us / mean_us;
+	for (size_t k = 0; k < contender->load_count; k++) {
+		const double load_us = contender->load_us[k];
+		const double retest_us = contender->loads[k]->retest_us;
+
+		first_us += load_us;
+		now_us += retest_is_slower(load_us, retest_us) ? retest_us : load_us;
+	}
+	ratio = now_us / first_us;
 	for (size_t i = 0; i < contender->round_count; i++)
 		contender->round_us[i] *= ratio;
 	for (size_t k = 0; k < contender->load_count; k++)
@@ -179,19 +181,21 @@ enum status contenders_verify(
 	for (size_t i = 0; i < count; i++)
 		if (was_timed(&contenders[i]))
 			TRY(evaluator_check(
-				evaluator, contenders[i].loads, contenders[i].load_count > 0, err));
+				evaluator, contenders[i].loads, contenders[i].load_count, err));
 	TRY(evaluator_run(evaluator, err));
 	for (size_t i = 0; i < count; i++) {
 		struct contender *contender = &contenders[i];
-		const struct result *result =
-			contender->load_count ? &contender->loads[0]->result : NULL;
 
 		if (contender->round_count)
-			take_retest(contender);
-		if (result && was_timed(contender) && result->outcome != OUTCOME_OK &&
-			result->outcome != OUTCOME_TOO_NOISY) {
-			contender->outcome = result->outcome;
-			contender->detail = result->detail;
+			take_retests(contender);
+		for (size_t k = 0; k < contender->load_count; k++) {
+			const struct result *result = &contender->loads[k]->result;
+
+			if (was_timed(contender) && result->outcome != OUTCOME_OK &&
+				result->outcome != OUTCOME_TOO_NOISY) {
+				contender->outcome = result->outcome;
+				contender->detail = result->detail;
+			}
 		}
 	}
 	return STATUS_OK;

@@ -62,10 +62,10 @@ struct timing_limits {
  * takes no part in later rounds. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
 enum status contenders_time(struct evaluator *evaluator, struct contender *contenders, size_t count,
 	const struct timing_limits *limits, struct error *err);
-/* Verifies the first load of each contender again, because a kernel may go wrong in a later launch
- * than the first, and times them on other inputs, because it may be fast only on data that it
- * knows: a time that is longer beyond noise counts. A failure becomes the outcome of a contender
- * that was timed. Errors as above. */
+/* Verifies the contenders again, because a kernel may go wrong in a later launch than the first,
+ * and times them on other inputs, because it may be fast only on data that it knows: a time that is
+ * longer beyond noise counts. A failure becomes the outcome of a contender that was timed. Errors
+ * as above. */
 enum status contenders_verify(
 	struct evaluator *evaluator, struct contender *contenders, size_t count, struct error *err);
 void contender_release(struct contender *contender);
