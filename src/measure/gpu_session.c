@@ -97,7 +97,7 @@ static enum status context_open(struct gpu_session *gpu, struct error *err)
 	return STATUS_OK;
 }
 
-static uint64_t filler_bytes(const struct gpu_session *gpu)
+static uint64_t spacer_bytes(const struct gpu_session *gpu)
 {
 	return (uint64_t)gpu->gpu.facts.sm_count * ANCHOR_BLOCKS_PER_SM * ANCHOR_BLOCK *
 	       sizeof(float);
@@ -131,7 +131,7 @@ static enum status helpers_open(struct gpu_session *gpu, const char *file, struc
 			wanted[i].entry, err));
 	}
 	if (!gpu_allocate(gpu, SCRATCH_BYTES, &gpu->scratch) ||
-		!gpu_allocate(gpu, filler_bytes(gpu), &gpu->filler) || !helper_filler(gpu) ||
+		!gpu_allocate(gpu, spacer_bytes(gpu), &gpu->spacer) || !helper_spacer(gpu) ||
 		!gpu_synchronize(gpu, "running a helper kernel"))
 		return error_set(err, STATUS_FAILED, "%s", gpu->failure.detail);
 	gpu->last_work_s = -INFINITY; /* the GPU was idle until now, so its clock is low */
@@ -199,7 +199,7 @@ void gpu_session_close(struct gpu_session *gpu)
 		gpu->cuda.cuEventDestroy(gpu->events[i]);
 	free(gpu->events);
 	gpu_release(gpu, gpu->scratch, SCRATCH_BYTES);
-	gpu_release(gpu, gpu->filler, filler_bytes(gpu));
+	gpu_release(gpu, gpu->spacer, spacer_bytes(gpu));
 	if (gpu->helpers.library)
 		gpu->cuda.cuLibraryUnload(gpu->helpers.library);
 	if (gpu->stream)

@@ -37,7 +37,7 @@ struct gpu_session {
 #undef HELPER
 	} helpers;
 	CUdeviceptr scratch; /* SCRATCH_BYTES for counters and results of the helper kernels */
-	CUdeviceptr filler;  /* one float per thread of the anchor kernel */
+	CUdeviceptr spacer;  /* one float per thread of the anchor kernel */
 	CUevent *events;     /* reused by all samples */
 	size_t event_count;
 	double last_work_s;   /* clock_seconds() when the GPU last had work */

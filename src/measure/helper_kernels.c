@@ -154,10 +154,10 @@ bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint
 		gpu, gpu->cuda.cuMemcpyDtoDAsync(to, from, bytes, gpu->stream), "copying a tensor");
 }
 
-bool helper_filler(struct gpu_session *gpu)
+bool helper_spacer(struct gpu_session *gpu)
 {
 	int32_t iterations = ANCHOR_ITERATIONS / 20;
-	void *values[] = {&gpu->filler, &iterations};
+	void *values[] = {&gpu->spacer, &iterations};
 
 	return launch_blocks(gpu, gpu->helpers.anchor,
 		(uint32_t)gpu->gpu.facts.sm_count * ANCHOR_BLOCKS_PER_SM, ANCHOR_BLOCK, values,

@@ -41,7 +41,7 @@ bool helper_cipher(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, ui
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
 /* Queues a spacer kernel of about 50 us. The work that is queued behind it then starts without
  * gaps. */
-bool helper_filler(struct gpu_session *gpu);
+bool helper_spacer(struct gpu_session *gpu);
 bool scratch_clear(struct gpu_session *gpu);
 /* Copies the first results and counters to the host, after all queued work. */
 bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *results,

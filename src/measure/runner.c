@@ -59,7 +59,7 @@ bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s)
 
 	do {
 		for (int i = 0; i < SPACERS_PER_WARM_UP; i++)
-			if (!helper_filler(gpu))
+			if (!helper_spacer(gpu))
 				return false;
 		if (!gpu_synchronize(gpu, "warming up"))
 			return false;
@@ -116,10 +116,10 @@ static bool graph_launch(struct gpu_session *gpu, CUgraphExec graph)
 	return gpu_succeeded(gpu, gpu->cuda.cuGraphLaunch(graph, gpu->stream), "replaying a graph");
 }
 
-static bool run_filler(struct gpu_session *gpu, const void *context, size_t index)
+static bool run_spacer(struct gpu_session *gpu, const void *context, size_t index)
 {
 	(void)context, (void)index;
-	return helper_filler(gpu);
+	return helper_spacer(gpu);
 }
 
 /* Measures the overhead of samples. Times a single run, a graph of some runs, and a graph of twice
@@ -129,13 +129,13 @@ static bool extra_measure(struct gpu_session *gpu)
 {
 	double times_us[3][EXTRA_ROUNDS], round_us[3], run_us;
 	CUgraphExec graphs[2] = {NULL};
-	bool done = gpu_graph_make(gpu, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, run_filler, NULL,
+	bool done = gpu_graph_make(gpu, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, run_spacer, NULL,
 			    EXTRA_RUNS, &graphs[0]) &&
-		    gpu_graph_make(gpu, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, run_filler, NULL,
+		    gpu_graph_make(gpu, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, run_spacer, NULL,
 			    2 * EXTRA_RUNS, &graphs[1]);
 
 	for (size_t i = 0; done && i < EXTRA_ROUNDS; i++) {
-		done = helper_filler(gpu) && record(gpu, 0) && helper_filler(gpu) &&
+		done = helper_spacer(gpu) && record(gpu, 0) && helper_spacer(gpu) &&
 		       record(gpu, 1) && graph_launch(gpu, graphs[0]) && record(gpu, 2) &&
 		       graph_launch(gpu, graphs[1]) && record(gpu, 3) &&
 		       elapsed(gpu, 3, 0, 1, round_us);
@@ -194,7 +194,7 @@ static bool estimate_rewinding(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
 	for (unsigned i = 0; i < RUNNER_ESTIMATES; i++)
-		if (!rewind_sets(gpu, runner) || !helper_filler(gpu) || !record(gpu, 0) ||
+		if (!rewind_sets(gpu, runner) || !helper_spacer(gpu) || !record(gpu, 0) ||
 			!run_next(gpu, runner) || !record(gpu, 1) ||
 			!elapsed(gpu, 1, gpu->single_extra_us, 1, &estimates_us[i]))
 			return false;
@@ -204,7 +204,7 @@ static bool estimate_rewinding(
 static bool estimate(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
-	bool done = helper_filler(gpu) && record(gpu, 0);
+	bool done = helper_spacer(gpu) && record(gpu, 0);
 
 	for (unsigned i = 0; done && i < RUNNER_ESTIMATES; i++)
 		done = run_next(gpu, runner) && record(gpu, i + 1);
@@ -328,7 +328,7 @@ bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count
 
 	if (runner->rewinds && count > samples_rewinding(runner))
 		count = samples_rewinding(runner);
-	if (!graphs_ensure(gpu, runner, count) || !rewind_sets(gpu, runner) || !helper_filler(gpu))
+	if (!graphs_ensure(gpu, runner, count) || !rewind_sets(gpu, runner) || !helper_spacer(gpu))
 		return false;
 	if (warms && !run_untimed(gpu, runner))
 		return false;
@@ -366,7 +366,7 @@ bool runner_warm_on(
 
 bool runner_start_chosen(struct gpu_session *gpu, struct runner *runner)
 {
-	return helper_filler(gpu) && record(gpu, 0) && sample_start(gpu, runner) && record(gpu, 1);
+	return helper_spacer(gpu) && record(gpu, 0) && sample_start(gpu, runner) && record(gpu, 1);
 }
 
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us)
