@@ -351,7 +351,7 @@ bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	}
 	secrets_draw(problem);
 	gpu_progress_reference(gpu, has_kernel(problem));
-	if (problem_data_restore(gpu, problem) && problem_data_rewind(gpu, problem, 0) &&
+	if (problem_data_restore(gpu, problem) && problem_data_restore_inputs(gpu, problem, 0) &&
 		make(gpu, problem, INPUTS_FIRST))
 		return true;
 	if (!gpu->failure.fatal)

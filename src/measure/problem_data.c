@@ -193,7 +193,7 @@ const struct plan_buffer *problem_output(const struct problem_data *problem, siz
 			.tensors[problem->description.reference.outputs[output].tensor];
 }
 
-bool problem_data_rewinds(const struct problem_data *problem)
+bool problem_data_restores_inputs(const struct problem_data *problem)
 {
 	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
 		if (problem->description.reference.tensors[i].role == BUFFER_INOUT)
@@ -239,7 +239,7 @@ static bool copy_original(struct gpu_session *gpu, const struct problem_data *pr
 		problem->description.reference.tensors[tensor].bytes);
 }
 
-static bool rewind_tensor(
+static bool restore_tensor(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t set, size_t tensor)
 {
 	const bool is_first = set != problem->second_set && !problem->generation;
@@ -250,11 +250,12 @@ static bool rewind_tensor(
 		       : fill_random(gpu, problem, set, tensor, data);
 }
 
-bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *problem, size_t set)
+bool problem_data_restore_inputs(
+	struct gpu_session *gpu, const struct problem_data *problem, size_t set)
 {
 	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
 		if (problem->description.reference.tensors[i].role == BUFFER_INOUT &&
-			problem->originals[i] && !rewind_tensor(gpu, problem, set, i))
+			problem->originals[i] && !restore_tensor(gpu, problem, set, i))
 			return false;
 	return true;
 }
@@ -346,7 +347,7 @@ static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem
 		if (problem->description.reference.tensors[i].role == BUFFER_INPUT &&
 			!fill(gpu, problem, set, i, problem_tensor(problem, set, i)))
 			return false;
-	return problem_data_rewind(gpu, problem, set);
+	return problem_data_restore_inputs(gpu, problem, set);
 }
 
 /* Computes the elements, without pitch, or reads them from a file. */
@@ -496,7 +497,7 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 						  : problem_set_count(set_bytes,
 							    (uint64_t)gpu->gpu.facts.l2_bytes,
 							    gpu->memory_limit_bytes);
-	if (problem_data_rewinds(problem) && !gpu->options.l2_warm)
+	if (problem_data_restores_inputs(problem) && !gpu->options.l2_warm)
 		problem->set_count = problem_set_count_in_place(
 			problem->set_count, set_bytes, gpu->memory_limit_bytes);
 	/* probe inputs may use at most another quarter of the memory */

@@ -88,14 +88,15 @@ bool problem_data_fill_second(struct gpu_session *gpu, struct problem_data *prob
 bool problem_data_fill_fresh(struct gpu_session *gpu, struct problem_data *problem, size_t second);
 /* Fills the sets that hold other inputs with the first inputs again. */
 bool problem_data_fill_first(struct gpu_session *gpu, struct problem_data *problem);
-/* Queues the poisoning of the outputs of `count` sets from `first` on. problem_data_rewind()
- * restores outputs that are overwritten in place. */
+/* Queues the poisoning of the outputs of `count` sets from `first` on.
+ * problem_data_restore_inputs() restores outputs that are overwritten in place. */
 bool problem_data_poison(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t first, size_t count);
 /* Queues the restoration of the tensors that runs overwrite in place. */
-bool problem_data_rewind(struct gpu_session *gpu, const struct problem_data *problem, size_t set);
+bool problem_data_restore_inputs(
+	struct gpu_session *gpu, const struct problem_data *problem, size_t set);
 /* Returns whether there are such tensors. */
-bool problem_data_rewinds(const struct problem_data *problem);
+bool problem_data_restores_inputs(const struct problem_data *problem);
 /* Fills inputs and guard zones of all sets again if the problem is `touched`, so that no candidate
  * is blamed for the writes of another one. */
 bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem);

@@ -164,15 +164,15 @@ static bool run_next(struct gpu_session *gpu, struct runner *runner)
 }
 
 /* Restores the overwritten tensors of all sets, in the order in which runs will use the sets. */
-static bool rewind_sets(struct gpu_session *gpu, const struct runner *runner)
+static bool restore_input_sets(struct gpu_session *gpu, const struct runner *runner)
 {
 	const size_t sets = runner->loaded->set_count;
 	const size_t first = runner->runs_per_sample > 1
 				     ? runner->next_graph * runner->runs_per_sample
 				     : runner->next_set;
 
-	for (size_t i = 0; runner->rewinds && i < sets; i++)
-		if (!problem_data_rewind(gpu, runner->loaded->problem, (first + i) % sets))
+	for (size_t i = 0; runner->restores_inputs && i < sets; i++)
+		if (!problem_data_restore_inputs(gpu, runner->loaded->problem, (first + i) % sets))
 			return false;
 	return true;
 }
@@ -190,11 +190,11 @@ static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 }
 
 /* Times single runs one by one, because tensors must be restored before each of them. */
-static bool estimate_rewinding(
+static bool estimate_with_restored_inputs(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
 	for (unsigned i = 0; i < RUNNER_ESTIMATES; i++)
-		if (!rewind_sets(gpu, runner) || !helper_spacer(gpu) || !record(gpu, 0) ||
+		if (!restore_input_sets(gpu, runner) || !helper_spacer(gpu) || !record(gpu, 0) ||
 			!run_next(gpu, runner) || !record(gpu, 1) ||
 			!elapsed(gpu, 1, gpu->single_extra_us, 1, &estimates_us[i]))
 			return false;
@@ -236,17 +236,19 @@ bool runner_prepare(
 
 	if (done && clock_seconds() - gpu->last_work_s > idle_s)
 		done = runner_warm_up(gpu, warm_up_least_s, warm_up_most_s);
-	runner->rewinds = runner->loaded->problem && problem_data_rewinds(runner->loaded->problem);
+	runner->restores_inputs =
+		runner->loaded->problem && problem_data_restores_inputs(runner->loaded->problem);
 	runner->runs_per_sample = 1;
 	if (done && isnan(gpu->single_extra_us))
 		done = extra_measure(gpu);
 	/* wait for a first run, because modules are loaded lazily and the kernel may crash */
-	done = done && rewind_sets(gpu, runner) && run_next(gpu, runner) &&
+	done = done && restore_input_sets(gpu, runner) && run_next(gpu, runner) &&
 	       gpu_synchronize(gpu, "running the kernel");
 	if (done)
 		gpu_progress(gpu, 0);
-	if (!done || !(runner->rewinds ? estimate_rewinding(gpu, runner, estimates_us)
-				       : estimate(gpu, runner, estimates_us)))
+	if (!done ||
+		!(runner->restores_inputs ? estimate_with_restored_inputs(gpu, runner, estimates_us)
+					  : estimate(gpu, runner, estimates_us)))
 		return false;
 	runner->estimate_us = fmax(fmin(estimates_us[0], estimates_us[1]), estimate_least_us);
 	runner->runs_per_sample =
@@ -256,7 +258,7 @@ bool runner_prepare(
 		2 * runner->runs_per_sample * loaded_operations(runner->loaded) <=
 			GRAPH_OPERATIONS_MAX)
 		runner->runs_per_sample *= 2;
-	if (runner->rewinds)
+	if (runner->restores_inputs)
 		limit_to_sets(runner);
 	graphs_allocate(runner);
 	return true;
@@ -265,7 +267,7 @@ bool runner_prepare(
 void runner_prepare_once(const struct runner *prepared, struct runner *once)
 {
 	*once = (struct runner){.loaded = prepared->loaded,
-		.rewinds = prepared->rewinds,
+		.restores_inputs = prepared->restores_inputs,
 		.estimate_us = prepared->estimate_us,
 		.runs_per_sample = prepared->runs_per_sample,
 		.draws = prepared->draws};
@@ -314,7 +316,7 @@ static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsign
 }
 
 /* Returns the number of samples that use no set twice. One set is left for the untimed run. */
-static unsigned samples_rewinding(const struct runner *runner)
+static unsigned samples_with_restored_inputs(const struct runner *runner)
 {
 	const size_t samples = runner->loaded->set_count / runner->runs_per_sample;
 
@@ -324,11 +326,12 @@ static unsigned samples_rewinding(const struct runner *runner)
 bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count)
 {
 	const bool warms = runner->estimate_us <= untimed_run_max_us &&
-			   !(runner->rewinds && runner->loaded->set_count == 1);
+			   !(runner->restores_inputs && runner->loaded->set_count == 1);
 
-	if (runner->rewinds && count > samples_rewinding(runner))
-		count = samples_rewinding(runner);
-	if (!graphs_ensure(gpu, runner, count) || !rewind_sets(gpu, runner) || !helper_spacer(gpu))
+	if (runner->restores_inputs && count > samples_with_restored_inputs(runner))
+		count = samples_with_restored_inputs(runner);
+	if (!graphs_ensure(gpu, runner, count) || !restore_input_sets(gpu, runner) ||
+		!helper_spacer(gpu))
 		return false;
 	if (warms && !run_untimed(gpu, runner))
 		return false;
@@ -343,7 +346,7 @@ bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count
 
 bool runner_restore(struct gpu_session *gpu, const struct runner *runner)
 {
-	return rewind_sets(gpu, runner);
+	return restore_input_sets(gpu, runner);
 }
 
 bool runner_warm_on(
@@ -360,7 +363,7 @@ bool runner_warm_on(
 	*count = runs < sets ? runs : sets;
 	runner->visit_samples = 1;
 	return graphs_ensure(gpu, runner, 1) &&
-	       (!warms || (rewind_sets(gpu, runner) &&
+	       (!warms || (restore_input_sets(gpu, runner) &&
 				  loaded_run(gpu, runner->loaded, (*first + sets - 1) % sets)));
 }
 
@@ -429,7 +432,7 @@ static size_t sustained_event(size_t piece)
 static bool sustained_start(
 	struct gpu_session *gpu, struct runner *runner, unsigned samples, size_t piece)
 {
-	return rewind_sets(gpu, runner) && record(gpu, sustained_event(piece)) &&
+	return restore_input_sets(gpu, runner) && record(gpu, sustained_event(piece)) &&
 	       piece_start(gpu, runner, samples, sustained_event(piece) + 1);
 }
 
@@ -438,8 +441,8 @@ bool runner_sustain(struct gpu_session *gpu, struct runner *runner, double secon
 	unsigned samples = piece_samples(runner);
 	double busy_s = 0, timed_s = 0, runs = 0;
 
-	if (runner->rewinds && samples > samples_rewinding(runner))
-		samples = samples_rewinding(runner);
+	if (runner->restores_inputs && samples > samples_with_restored_inputs(runner))
+		samples = samples_with_restored_inputs(runner);
 	/* make all graphs, because pieces use all sets in turn */
 	if (!graphs_ensure(gpu, runner, (unsigned)runner->graph_count) ||
 		!sustained_start(gpu, runner, samples, 0))
@@ -571,7 +574,7 @@ bool energy_measure(
 		.energy_resolution_ratio = NAN,
 		.clock_hz = NAN,
 		.power_cap_ratio = NAN};
-	if (runner->rewinds) /* repeated runs would use their own outputs as inputs */
+	if (runner->restores_inputs) /* repeated runs would use their own outputs as inputs */
 		return true;
 	if (!repeat(&counting, runner))
 		return false;

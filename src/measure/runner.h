@@ -19,7 +19,7 @@ enum {
 
 struct runner {
 	const struct loaded *loaded;
-	bool rewinds;             /* runs overwrite tensors that they read */
+	bool restores_inputs;     /* runs overwrite tensors that they read */
 	double estimate_us;       /* time of one run; 0 if not prepared */
 	unsigned runs_per_sample; /* 1 if runs are timed without a graph */
 	CUgraphExec *graphs;      /* together they cover all sets; each is made on first use */

@@ -90,7 +90,7 @@ static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t
 static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, size_t set)
 {
 	return problem_data_poison(gpu, loaded->problem, set, 1) &&
-	       problem_data_rewind(gpu, loaded->problem, set) &&
+	       problem_data_restore_inputs(gpu, loaded->problem, set) &&
 	       loaded_fill_symbols(gpu, loaded, set);
 }
 
@@ -432,7 +432,7 @@ static size_t find_unwritten(const struct loaded *loaded, const struct verify_sa
 	const size_t step = (sample->count + WRITTEN_SETS_MAX - 1) / WRITTEN_SETS_MAX;
 
 	for (size_t k = 0; k * step < sample->count; k++)
-		if (!counters[layout->total + k] && !problem_data_rewinds(loaded->problem))
+		if (!counters[layout->total + k] && !problem_data_restores_inputs(loaded->problem))
 			return sample->first + k * step;
 	return (size_t)NO_SET;
 }
