@@ -169,7 +169,7 @@ static const struct plan_contents *contents_of(const struct problem_data *proble
 	return NULL;
 }
 
-size_t problem_data_draws(const struct problem_data *problem)
+size_t problem_data_group_size_variants(const struct problem_data *problem)
 {
 	const struct reference_plan *reference = &problem->description.reference;
 

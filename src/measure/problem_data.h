@@ -76,9 +76,9 @@ struct problem_data {
 /* Returns the number of sets for a GPU with this L2 cache and memory. Pure function. */
 size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
 
-/* Returns the number of different draws of group sizes in the sets. Returns 1 if there are no
+/* Returns the number of different variants of group sizes in the sets. Returns 1 if there are no
  * groups or their sizes are fixed. */
-size_t problem_data_draws(const struct problem_data *problem);
+size_t problem_data_group_size_variants(const struct problem_data *problem);
 
 /* Allocates and fills the tensors, unless they are on the GPU already. */
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem);

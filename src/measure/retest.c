@@ -75,7 +75,7 @@ bool retest_sample(
 }
 
 /* Chooses a random set from the part of the sets that belongs to the sample with this index, so
- * that the samples together cover different draws of group sizes. */
+ * that the samples together cover different variants of group sizes. */
 static size_t set_of(struct problem_data *problem, size_t index)
 {
 	const size_t part = problem->set_count / SERIES_SAMPLES;
@@ -106,7 +106,7 @@ static bool series(
 	}
 	/* with different group sizes, the faster sample only has smaller groups */
 	*time_us = statistics_quantile(
-		samples_us + first, SERIES_SAMPLES, runner->draws > 1 ? 0.5 : 0);
+		samples_us + first, SERIES_SAMPLES, runner->group_size_variants > 1 ? 0.5 : 0);
 	return restore(gpu, runner->loaded) &&
 	       (result->outcome != OUTCOME_OK || verify_memory(gpu, runner->loaded, result));
 }

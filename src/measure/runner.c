@@ -253,8 +253,11 @@ bool runner_prepare(
 	runner->estimate_us = fmax(fmin(estimates_us[0], estimates_us[1]), estimate_least_us);
 	runner->runs_per_sample =
 		runner_runs_per_sample(runner->estimate_us, loaded_operations(runner->loaded));
-	runner->draws = runner->loaded->problem ? problem_data_draws(runner->loaded->problem) : 1;
-	while (runner->draws > 1 && runner->runs_per_sample < runner->loaded->set_count &&
+	runner->group_size_variants =
+		runner->loaded->problem ? problem_data_group_size_variants(runner->loaded->problem)
+					: 1;
+	while (runner->group_size_variants > 1 &&
+		runner->runs_per_sample < runner->loaded->set_count &&
 		2 * runner->runs_per_sample * loaded_operations(runner->loaded) <=
 			GRAPH_OPERATIONS_MAX)
 		runner->runs_per_sample *= 2;
@@ -270,7 +273,7 @@ void runner_prepare_once(const struct runner *prepared, struct runner *once)
 		.restores_inputs = prepared->restores_inputs,
 		.estimate_us = prepared->estimate_us,
 		.runs_per_sample = prepared->runs_per_sample,
-		.draws = prepared->draws};
+		.group_size_variants = prepared->group_size_variants};
 	limit_to_sets(once);
 	graphs_allocate(once);
 }

@@ -24,7 +24,8 @@ struct runner {
 	unsigned runs_per_sample; /* 1 if runs are timed without a graph */
 	CUgraphExec *graphs;      /* together they cover all sets; each is made on first use */
 	size_t graph_count;
-	size_t draws; /* number of draws of group sizes; each sample contains all of them */
+	size_t group_size_variants; /* number of variants of group sizes; each sample contains all
+				       of them */
 	size_t next_set, next_graph;
 	unsigned visit_samples; /* number of queued samples */
 };
