@@ -85,10 +85,10 @@ static double predict_row(const struct context *context, const struct problem *p
 	const double other_kernel_ratio = 1.05;
 	CLEANUP(candidate_release) struct candidate candidate = {0};
 	const struct family *family;
-	bool refitted, applies;
+	bool retuned_arguments, applies;
 
 	if (row_candidate(&context->catalogue, problem, context->device->spec, row, &candidate,
-		    &refitted, NULL) == STATUS_OK)
+		    &retuned_arguments, NULL) == STATUS_OK)
 		return candidate.prediction.time_us;
 	if (catalogue_family(&context->catalogue, problem->operation, row->result.family, &family,
 		    NULL) != STATUS_OK ||

@@ -26,7 +26,7 @@ struct option {
 	struct candidate candidate;      /* for the requested problem; empty before one is found */
 	const struct tuned_entry *entry; /* the entry that it was tuned in */
 	double default_us;
-	bool refitted; /* the model changed its launch arguments for this problem */
+	bool retuned_arguments; /* the model changed its launch arguments for this problem */
 };
 
 struct lookup {
@@ -160,7 +160,7 @@ static bool is_eligible(const struct option *option)
 /* Among equal predictions prefers the configuration that runs as it was measured. */
 static double ranked_us(const struct option *option)
 {
-	return option->candidate.prediction.time_us * (option->refitted ? 1.001 : 1);
+	return option->candidate.prediction.time_us * (option->retuned_arguments ? 1.001 : 1);
 }
 
 /* Compares options by the model. results/tools/lookup_quality.py measures the quality of this
@@ -181,7 +181,7 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 	CLEANUP(memory_free) char *name = row_name(row);
 	struct option option = {.entry = entry};
 	/* other launch arguments could change the bits */
-	bool *refitted = request->bits ? NULL : &option.refitted;
+	bool *retuned_arguments = request->bits ? NULL : &option.retuned_arguments;
 	struct row_family *family;
 	struct error reason = {0};
 	enum status status;
@@ -193,7 +193,8 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 		add_reason(lookup, family->why_not);
 		return STATUS_OK;
 	}
-	status = row_candidate_bound(family->bound, row, &option.candidate, refitted, &reason);
+	status = row_candidate_bound(
+		family->bound, row, &option.candidate, retuned_arguments, &reason);
 	if (status != STATUS_OK) {
 		add_reason(lookup, reason.message);
 		return STATUS_OK;
@@ -268,7 +269,7 @@ static enum status find_exact(
 	answer->grade = LOOKUP_EXACT;
 	answer->expected_loss_ratio = 0;
 	answer->result = tuned_row_copy(&entry->winner);
-	TRY(row_renew(&candidate, &answer->result, &is_older, err));
+	TRY(row_rebuild(&candidate, &answer->result, &is_older, err));
 	time = string_format(": %.2f us%s", entry->winner.result.time.median,
 		entry->predicted ? " by physics" : "");
 	answer->why = string_format("the file has this problem, %s%s%s%s",
@@ -327,7 +328,8 @@ static enum status find_nearest(
 	answer->why = string_format("the best by prediction of the %zu tuned configurations that "
 				    "are legal here; tuned for %s%s",
 		lookup->legal, there,
-		best->refitted ? "; the model chose its launch arguments for this problem" : "");
+		best->retuned_arguments ? "; the model chose its launch arguments for this problem"
+					: "");
 	if (lookup->request->bits) {
 		CLEANUP(memory_free) char *why = answer->why;
 

@@ -157,7 +157,7 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 }
 
 /* Updates entries that were tuned with older sources, because builds compile today's. */
-static enum status renew(struct exporting *exporting, struct error *err)
+static enum status rebuild_entries(struct exporting *exporting, struct error *err)
 {
 	struct error reason;
 
@@ -167,7 +167,7 @@ static enum status renew(struct exporting *exporting, struct error *err)
 			"not compared with today's sources: %s\n", reason.message);
 		return STATUS_OK;
 	}
-	return export_renew(&exporting->catalogue, exporting->device, &exporting->tuned,
+	return export_rebuild(&exporting->catalogue, exporting->device, &exporting->tuned,
 		&exporting->source, err);
 }
 
@@ -204,7 +204,7 @@ static enum status export_table(
 	if (format->compiles)
 		TRY(prepare(exporting, err));
 	else if (format->builds)
-		TRY(renew(exporting, err));
+		TRY(rebuild_entries(exporting, err));
 	TRY(format->write(&exporting->source, &text, err));
 	common_notice_lines(text_string(&exporting->notice));
 	return write_bytes(exporting->output, &text, err);

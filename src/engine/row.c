@@ -10,7 +10,7 @@
 /* A measured configuration is changed only for a gain that the model can resolve. */
 static const double worth_it_ratio = 0.97;
 
-struct refit {
+struct argument_retune {
 	const struct bound_family *bound;
 	struct predictor predictor;
 	choice now[SPACE_PARAMETERS_MAX], best[SPACE_PARAMETERS_MAX];
@@ -18,98 +18,99 @@ struct refit {
 };
 
 /* Predicts the current choices; infinite if they are illegal. */
-static enum status predict_now(struct refit *refit, double *predicted_us, struct error *err)
+static enum status predict_now(
+	struct argument_retune *retune, double *predicted_us, struct error *err)
 {
 	struct prediction prediction = {.time_us = INFINITY};
 	int violated = -1;
 
 	TRY(space_examine(
-		refit->bound->space, refit->now, refit->predictor.values, &violated, err));
+		retune->bound->space, retune->now, retune->predictor.values, &violated, err));
 	if (violated < 0)
-		TRY(predict(&refit->predictor, refit->predictor.values, NULL, &prediction, err));
+		TRY(predict(&retune->predictor, retune->predictor.values, NULL, &prediction, err));
 	*predicted_us = prediction.time_us;
 	return STATUS_OK;
 }
 
 /* Tries all values of the launch arguments from parameter `from` on. */
-static enum status walk_arguments(struct refit *refit, size_t from, struct error *err)
+static enum status walk_arguments(struct argument_retune *retune, size_t from, struct error *err)
 {
-	const struct space *space = refit->bound->space;
+	const struct space *space = retune->bound->space;
 	const size_t count = space->parameter_count;
 	double predicted_us;
 
-	while (from < count && !refit->bound->family->parameters[from].is_argument)
+	while (from < count && !retune->bound->family->parameters[from].is_argument)
 		from++;
 	if (from < count) {
 		for (size_t i = 0; i < space->parameters[from].values.count; i++) {
-			refit->now[from] = (choice)i;
-			TRY(walk_arguments(refit, from + 1, err));
+			retune->now[from] = (choice)i;
+			TRY(walk_arguments(retune, from + 1, err));
 		}
 		return STATUS_OK;
 	}
-	TRY(predict_now(refit, &predicted_us, err));
-	if (predicted_us < refit->best_us) {
-		refit->best_us = predicted_us;
-		memcpy(refit->best, refit->now, sizeof(refit->best));
+	TRY(predict_now(retune, &predicted_us, err));
+	if (predicted_us < retune->best_us) {
+		retune->best_us = predicted_us;
+		memcpy(retune->best, retune->now, sizeof(retune->best));
 	}
 	return STATUS_OK;
 }
 
-static void refit_release(struct refit *refit)
+static void argument_retune_release(struct argument_retune *retune)
 {
-	predictor_close(&refit->predictor);
+	predictor_close(&retune->predictor);
 }
 
 /* Changes launch arguments if other values are predicted to be at least 3% faster, or if the
  * row's values are illegal. */
-static enum status refit_arguments(struct candidate *candidate, struct error *err)
+static enum status retune_arguments(struct candidate *candidate, struct error *err)
 {
-	CLEANUP(refit_release)
-	struct refit refit = {.bound = candidate->bound, .best_us = INFINITY};
+	CLEANUP(argument_retune_release)
+	struct argument_retune retune = {.bound = candidate->bound, .best_us = INFINITY};
 	double tuned_us;
 
-	predictor_open(&refit.predictor, candidate->bound);
-	memcpy(refit.now, candidate->choices, sizeof(refit.now));
-	TRY(predict_now(&refit, &tuned_us, err));
-	TRY(walk_arguments(&refit, 0, err));
+	predictor_open(&retune.predictor, candidate->bound);
+	memcpy(retune.now, candidate->choices, sizeof(retune.now));
+	TRY(predict_now(&retune, &tuned_us, err));
+	TRY(walk_arguments(&retune, 0, err));
 	/* reports the violated constraint, or that no block fits */
-	if (!isfinite(refit.best_us))
+	if (!isfinite(retune.best_us))
 		return configuration_expect_legal(candidate->bound, candidate->choices, err);
-	if (!(isfinite(tuned_us) && refit.best_us >= tuned_us * worth_it_ratio))
-		memcpy(candidate->choices, refit.best, sizeof(refit.best));
+	if (!(isfinite(tuned_us) && retune.best_us >= tuned_us * worth_it_ratio))
+		memcpy(candidate->choices, retune.best, sizeof(retune.best));
 	return STATUS_OK;
 }
 
 /* Takes the row's configuration for a candidate whose family is bound. */
-static enum status take_row(
-	const struct tuned_row *row, struct candidate *candidate, bool *refitted, struct error *err)
+static enum status take_row(const struct tuned_row *row, struct candidate *candidate,
+	bool *retuned_arguments, struct error *err)
 {
 	choice tuned[SPACE_PARAMETERS_MAX];
 
-	if (refitted)
-		*refitted = false;
+	if (retuned_arguments)
+		*retuned_arguments = false;
 	TRY(configuration_from_named_values(
 		candidate->bound, &row->configuration, candidate->choices, err));
-	if (!refitted) {
+	if (!retuned_arguments) {
 		TRY(configuration_expect_legal(candidate->bound, candidate->choices, err));
 	} else {
 		memcpy(tuned, candidate->choices, sizeof(tuned));
-		TRY(refit_arguments(candidate, err));
-		*refitted = memcmp(tuned, candidate->choices, sizeof(tuned)) != 0;
+		TRY(retune_arguments(candidate, err));
+		*retuned_arguments = memcmp(tuned, candidate->choices, sizeof(tuned)) != 0;
 	}
 	return predict_candidate(candidate, err);
 }
 
 enum status row_candidate_bound(struct bound_family *bound, const struct tuned_row *row,
-	struct candidate *candidate, bool *refitted, struct error *err)
+	struct candidate *candidate, bool *retuned_arguments, struct error *err)
 {
 	*candidate = (struct candidate){.bound = bound};
-	return take_row(row, candidate, refitted, err);
+	return take_row(row, candidate, retuned_arguments, err);
 }
 
 enum status row_candidate(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct tuned_row *row, struct candidate *candidate,
-	bool *refitted, struct error *err)
+	bool *retuned_arguments, struct error *err)
 {
 	const struct family *family;
 	enum status status;
@@ -118,7 +119,7 @@ enum status row_candidate(const struct catalogue *catalogue, const struct proble
 	TRY(catalogue_family(catalogue, problem->operation, row->result.family, &family, err));
 	status = family_bind_applicable(family, problem, device, &candidate->bound, err);
 	if (status == STATUS_OK)
-		status = take_row(row, candidate, refitted, err);
+		status = take_row(row, candidate, retuned_arguments, err);
 	if (status != STATUS_OK)
 		candidate_release(candidate);
 	return status;
@@ -300,15 +301,15 @@ enum status row_predict(const struct candidate *candidate, struct tuned_row *row
 		(b) = kept_;                                                                       \
 	} while (0)
 
-enum status row_renew(
-	const struct candidate *candidate, struct tuned_row *row, bool *renewed, struct error *err)
+enum status row_rebuild(const struct candidate *candidate, struct tuned_row *row, bool *is_rebuilt,
+	struct error *err)
 {
 	CLEANUP(tuned_row_release) struct tuned_row now = {0};
 
 	TRY(row_predict(candidate, &now, err));
-	*renewed = *row->result.kernel_hash &&
-		   strcmp(now.result.kernel_hash, row->result.kernel_hash) != 0;
-	if (!*renewed && row->launch_count)
+	*is_rebuilt = *row->result.kernel_hash &&
+		      strcmp(now.result.kernel_hash, row->result.kernel_hash) != 0;
+	if (!*is_rebuilt && row->launch_count)
 		return STATUS_OK;
 	SWAP(row->defines, now.defines);
 	SWAP(row->options, now.options);

@@ -51,45 +51,46 @@ enum status export_kernel_open(const struct catalogue *catalogue, const struct d
 	return candidate_build(kernel->candidate.bound, values, &kernel->build, err);
 }
 
-static enum status renew(const struct catalogue *catalogue, const struct device_spec *device,
-	const struct operation *operation, struct tuned_entry *entry, bool *renewed,
-	struct error *err)
+static enum status rebuild_winner(const struct catalogue *catalogue,
+	const struct device_spec *device, const struct operation *operation,
+	struct tuned_entry *entry, bool *is_rebuilt, struct error *err)
 {
 	CLEANUP(problem_cleanup) struct problem *problem = NULL;
 	CLEANUP(candidate_release) struct candidate candidate = {0};
 
 	TRY(problem_from_named_values(operation, &entry->problem, &problem, err));
 	TRY(row_candidate(catalogue, problem, device, &entry->winner, &candidate, NULL, err));
-	return row_renew(&candidate, &entry->winner, renewed, err);
+	return row_rebuild(&candidate, &entry->winner, is_rebuilt, err);
 }
 
-enum status export_renew(const struct catalogue *catalogue, const struct device_spec *device,
+enum status export_rebuild(const struct catalogue *catalogue, const struct device_spec *device,
 	struct tuned *tuned, struct export_source *source, struct error *err)
 {
-	size_t kept = 0, renewed_count = 0, gone = 0;
+	size_t kept = 0, rebuilt_count = 0, gone = 0;
 	struct error why = {0}; /* the reason for the first entry that no longer exists */
 
 	for (size_t i = 0; i < source->entry_count; i++) {
 		struct tuned_entry *entry = &tuned->entries[source->entries[i] - tuned->entries];
 		const struct operation *operation;
 		struct error reason = {0};
-		bool renewed = false;
+		bool is_rebuilt = false;
 
 		if (!*entry->winner.result.kernel_hash || /* its sources are not known */
 			catalogue_operation(catalogue, entry->operation, &operation, &reason) !=
 				STATUS_OK ||
-			renew(catalogue, device, operation, entry, &renewed, &reason) == STATUS_OK)
+			rebuild_winner(catalogue, device, operation, entry, &is_rebuilt, &reason) ==
+				STATUS_OK)
 			source->entries[kept++] = entry;
 		else if (!gone++)
 			why = reason;
-		renewed_count += renewed;
+		rebuilt_count += is_rebuilt;
 	}
 	source->entry_count = kept;
-	if (renewed_count)
+	if (rebuilt_count)
 		text_appendf(source->notice,
 			"the sources of %zu of %zu entries changed after tuning: the export has "
 			"today's kernels with the old times; compare them with `tiletune check`\n",
-			renewed_count, kept);
+			rebuilt_count, kept);
 	if (gone && !kept)
 		return error_set(err, why.status, "%s: %s", tuned->path, why.message);
 	if (gone)

@@ -32,7 +32,7 @@ enum status export_kernel_make(struct export_kernel *kernel, const struct export
  * made from today's sources (engine/row.h) and keep their times. Entries whose kernel no longer
  * exists are removed from the source, and operations that the catalogue lacks do not change.
  * source->notice says what was done. Fails if no entry is left. */
-enum status export_renew(const struct catalogue *catalogue, const struct device_spec *device,
+enum status export_rebuild(const struct catalogue *catalogue, const struct device_spec *device,
 	struct tuned *tuned, struct export_source *source, struct error *err);
 
 void export_kernel_release(struct export_kernel *kernel);
