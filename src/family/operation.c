@@ -183,7 +183,7 @@ static const struct record_member operation_members[] = {
 	RECORD_CUSTOM(struct operation, min_bytes, &expression_sum_member, "min_bytes",
 		.flags = RECORD_OPTIONAL),
 	RECORD_RECORDS(struct operation, references.items, references.count, reference_record,
-		"reference", .flags = RECORD_OPTIONAL | RECORD_LONE),
+		"reference", .flags = RECORD_OPTIONAL | RECORD_SCALAR_OR_LIST),
 	RECORD_CUSTOM(struct operation, tolerance, &tolerance_member, "tolerance",
 		.flags = RECORD_OPTIONAL),
 	RECORD_NESTED(struct operation, advice, advice_record, "advise", .flags = RECORD_OPTIONAL),

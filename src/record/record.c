@@ -128,7 +128,7 @@ static bool count_differs(const struct record *record, const struct record_membe
 	return false;
 }
 
-char *record_room(
+char *record_reserve(
 	const struct record *record, const struct record_member *member, void *base, size_t count)
 {
 	char *field = (char *)base + member->offset;
@@ -446,7 +446,7 @@ void record_copy(const struct record *record, const void *from, void *to)
 		record_set_present(member, to);
 		if (is_pointed(member) && !span.data)
 			continue;
-		data = record_room(record, member, to, span.count);
+		data = record_reserve(record, member, to, span.count);
 		for (size_t k = 0; k < span.count; k++)
 			item_copy(member, span.data + k * member->size, data + k * member->size);
 	}

@@ -72,12 +72,12 @@ enum {
 	/* null and absent mean the same and are written as null; for a real with a numeric default,
 	 * null means NaN, and an absent member is not written */
 	RECORD_NULLABLE = 1 << 1,
-	RECORD_KEPT = 1 << 2,     /* with RECORD_OPTIONAL: written even when absent */
-	RECORD_LONE = 1 << 3,     /* a list: a single item may be written without brackets */
-	RECORD_WHOLE = 1 << 4,    /* a real that JSON states as an integer */
-	RECORD_NOT_JSON = 1 << 5, /* only copied and released */
-	RECORD_OTHERS = 1 << 6,   /* holds JSON members that the table does not name */
-	RECORD_ROUNDED = 1 << 7,  /* a real: fractions are written with seven significant digits */
+	RECORD_KEPT = 1 << 2,           /* with RECORD_OPTIONAL: written even when absent */
+	RECORD_SCALAR_OR_LIST = 1 << 3, /* a list: a single item may be written without brackets */
+	RECORD_WHOLE = 1 << 4,          /* a real that JSON states as an integer */
+	RECORD_NOT_JSON = 1 << 5,       /* only copied and released */
+	RECORD_OTHERS = 1 << 6,         /* holds JSON members that the table does not name */
+	RECORD_ROUNDED = 1 << 7, /* a real: fractions are written with seven significant digits */
 };
 
 struct record;
@@ -176,7 +176,7 @@ struct record_span {
 struct record_span record_span(const struct record_member *member, const void *base);
 /* Allocates `count` zeroed items of a list or behind a pointer. Returns NULL if the count does not
  * fit the member, or differs from that of a list that shares it. */
-char *record_room(
+char *record_reserve(
 	const struct record *record, const struct record_member *member, void *base, size_t count);
 bool record_is_absent(const struct record_member *member, const void *base);
 bool record_item_is_absent(const struct record_member *member, const void *item);

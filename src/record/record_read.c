@@ -219,7 +219,7 @@ static enum status read_list(const struct json_at *at, const struct record_field
 {
 	const struct record_member *member = of->member;
 	const bool mapped = member->shape == RECORD_MAPPED;
-	const bool lone = member->flags & RECORD_LONE && json_type(at) != JSON_ARRAY;
+	const bool lone = member->flags & RECORD_SCALAR_OR_LIST && json_type(at) != JSON_ARRAY;
 	const size_t count = lone ? 1 : json_count(at);
 	struct json_at item = {0};
 	char *data;
@@ -236,7 +236,7 @@ static enum status read_list(const struct json_at *at, const struct record_field
 							       : "at most ",
 			bound, mapped ? "member" : "element", bound == 1 ? "" : "s");
 	}
-	data = record_room(of->record, member, base, count);
+	data = record_reserve(of->record, member, base, count);
 	if (!data && member->length && (member->shape == RECORD_FIXED || count > member->length))
 		return json_error(at, reading->err, "%s%zu elements",
 			member->shape == RECORD_FILLED ? "at most " : "", member->length);
@@ -269,7 +269,7 @@ static enum status read_member(const struct json_at *at, const struct record_fie
 	record_set_present(member, base);
 	switch (member->shape) {
 	case RECORD_OWNED:
-		return read_item(at, member, record_room(of->record, member, base, 1), reading);
+		return read_item(at, member, record_reserve(of->record, member, base, 1), reading);
 	case RECORD_LIST:
 	case RECORD_FIXED:
 	case RECORD_FILLED:
