@@ -36,12 +36,12 @@ static enum status add_string(
  * string up to a colon (sizes) must consist of letters, digits and _. Lists are refused. A `macro`
  * replaces the name, and its strings are not changed. */
 static enum status define_list_add(struct define_list *list, const char *name,
-	const struct define_way *way, struct value value, struct error *err)
+	const struct define_binding *binding, struct value value, struct error *err)
 {
 	struct define define = {.value = value};
 
-	if (way->as == AS_MACRO)
-		name = way->macro;
+	if (binding->as == AS_MACRO)
+		name = binding->macro;
 
 	switch (value.type) {
 	case VALUE_INT:
@@ -55,7 +55,7 @@ static enum status define_list_add(struct define_list *list, const char *name,
 		define.text = string_format("%.17g", value.real);
 		break;
 	case VALUE_STRING:
-		if (way->as != AS_MACRO)
+		if (binding->as != AS_MACRO)
 			TRY(add_string(&define, name, value.string, err));
 		else if (strpbrk(value.string, "\n\r\\"))
 			return error_set(err, STATUS_BAD_INPUT,
@@ -103,8 +103,8 @@ enum status operation_defines(const struct operation *operation, const struct va
 {
 	for (size_t i = 0; i < operation->key_count; i++)
 		if (operation->keys[i].is_constant)
-			TRY(define_list_add(list, operation->keys[i].name, &operation->keys[i].way,
-				values[i], err));
+			TRY(define_list_add(list, operation->keys[i].name,
+				&operation->keys[i].binding, values[i], err));
 	return STATUS_OK;
 }
 
@@ -118,19 +118,19 @@ static enum status family_defines(const struct family *family, const struct valu
 		const struct parameter *parameter = &family->parameters[i];
 		const size_t index = scope->parameter_at + i;
 
-		if (!parameter->is_argument &&
-			(parameter->way.as != AS_DEFAULT || !family_entries_read(family, index)))
+		if (!parameter->is_argument && (parameter->binding.as != AS_DEFAULT ||
+						       !family_entries_read(family, index)))
 			TRY(define_list_add(
-				list, parameter->name, &parameter->way, values[index], err));
+				list, parameter->name, &parameter->binding, values[index], err));
 	}
 	for (size_t i = 0; i < family->constant_count; i++) {
 		const struct constant *constant = &family->constants[i];
 		const size_t index = scope->constant_at + i;
 
 		if (!constant->is_for_model &&
-			(constant->way.as != AS_DEFAULT || !family_entries_read(family, index)))
+			(constant->binding.as != AS_DEFAULT || !family_entries_read(family, index)))
 			TRY(define_list_add(
-				list, constant->name, &constant->way, values[index], err));
+				list, constant->name, &constant->binding, values[index], err));
 	}
 	define_list_sort(list);
 	return STATUS_OK;

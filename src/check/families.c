@@ -232,11 +232,11 @@ static enum status compile_families(
 }
 
 /* ---- macros that no source reads ---- */
-static void list_unread(const struct family *family, const char *name, const struct define_way *way,
-	size_t index, struct text *list)
+static void list_unread(const struct family *family, const char *name,
+	const struct define_binding *binding, size_t index, struct text *list)
 {
-	if ((way->as != AS_DEFAULT || !family_entries_read(family, index)) &&
-		!family_reads_macro(family, way->as == AS_MACRO ? way->macro : name))
+	if ((binding->as != AS_DEFAULT || !family_entries_read(family, index)) &&
+		!family_reads_macro(family, binding->as == AS_MACRO ? binding->macro : name))
 		text_append_listed(list, name);
 }
 
@@ -248,12 +248,14 @@ static void find_unread(const struct family *family, struct text *notices)
 
 	for (size_t i = 0; i < family->parameter_count; i++)
 		if (!family->parameters[i].is_argument)
-			list_unread(family, family->parameters[i].name, &family->parameters[i].way,
-				family->scope.parameter_at + i, &list);
+			list_unread(family, family->parameters[i].name,
+				&family->parameters[i].binding, family->scope.parameter_at + i,
+				&list);
 	for (size_t i = 0; i < family->constant_count; i++)
 		if (!family->constants[i].is_for_model)
-			list_unread(family, family->constants[i].name, &family->constants[i].way,
-				family->scope.constant_at + i, &list);
+			list_unread(family, family->constants[i].name,
+				&family->constants[i].binding, family->scope.constant_at + i,
+				&list);
 	if (list.length)
 		text_appendf(notices,
 			"%s: no source uses the macro of %s, but each value compiles the kernel "

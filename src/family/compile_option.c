@@ -103,8 +103,8 @@ static bool is_macro(const char *text)
 }
 
 /* of_constant distinguishes constants, which cannot be arguments, from keys and parameters. */
-static enum status way_read(const struct json_at *at, bool of_constant, struct define_way *way,
-	const char *expected, struct error *err)
+static enum status binding_read(const struct json_at *at, bool of_constant,
+	struct define_binding *binding, const char *expected, struct error *err)
 {
 	static const char *const names[] = {[AS_DEFAULT] = "",
 		[AS_CONSTANT] = "constant",
@@ -118,11 +118,11 @@ static enum status way_read(const struct json_at *at, bool of_constant, struct d
 	TRY(json_get_string(at, &text, err));
 	found = name_find(text, names);
 	if (found == AS_DEFAULT || (found > 0 && (found == AS_MODEL) == of_constant))
-		way->as = (enum define_as)found;
+		binding->as = (enum define_as)found;
 	else if (!is_macro(text))
 		return json_error(at, err, "%s", expected);
 	else
-		*way = (struct define_way){AS_MACRO, text + strlen(macro_word)};
+		*binding = (struct define_binding){AS_MACRO, text + strlen(macro_word)};
 	return STATUS_OK;
 }
 
@@ -130,7 +130,7 @@ static enum status value_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
 	(void)context;
-	return way_read(at, false, field,
+	return binding_read(at, false, field,
 		"\"constant\" (a -D), \"argument\" or \"macro NAME\" (a -D of that name)", err);
 }
 
@@ -138,11 +138,11 @@ static enum status constant_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
 	(void)context;
-	return way_read(
+	return binding_read(
 		at, true, field, "\"model\" (no -D) or \"macro NAME\" (a -D of that name)", err);
 }
 
-const struct record_custom define_way_member = {value_read, NULL, NULL},
+const struct record_custom define_binding_member = {value_read, NULL, NULL},
 			   define_constant_member = {constant_read, NULL, NULL};
 
 /* ---- entries ---- */

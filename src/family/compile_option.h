@@ -21,12 +21,12 @@ enum define_as {
 	AS_MACRO, /* "macro BLOCK_SIZE_X": -DBLOCK_SIZE_X=8; strings are passed unchanged */
 	AS_MODEL, /* not passed to the kernel */
 };
-struct define_way {
+struct define_binding {
 	enum define_as as;
 	const char *macro; /* for AS_MACRO; borrowed from the JSON tree */
 };
-/* Members of type struct define_way: of keys and parameters, of constants. */
-extern const struct record_custom define_way_member, define_constant_member;
+/* Members of type struct define_binding: of keys and parameters, of constants. */
+extern const struct record_custom define_binding_member, define_constant_member;
 
 /* ---- entries ---- */
 /* The name of a kernel, such as "gemm_mma", or a C++ name expression in which {expression} is

@@ -31,7 +31,8 @@ static void name_add(const struct json_at *at, struct family *family)
 
 static const struct record_member parameter_members[] = {
 	RECORD_CUSTOM(struct parameter, values, &expression_fixed_member, "values"),
-	RECORD_CUSTOM(struct parameter, way, &define_way_member, "as", .flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(
+		struct parameter, binding, &define_binding_member, "as", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct parameter, absent_value, &expression_fixed_member, "absent",
 		.flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct parameter, keeps_bits, "keeps_bits", .flags = RECORD_OPTIONAL),
@@ -50,7 +51,7 @@ static enum status parameter_check(
 	struct parameter *parameter = value;
 	struct value list;
 
-	parameter->is_argument = parameter->way.as == AS_ARGUMENT;
+	parameter->is_argument = parameter->binding.as == AS_ARGUMENT;
 	TRY(name_check(at, family, err));
 	if (expression_constant(parameter->values, &list) && list.type == VALUE_LIST &&
 		!list.list->count)
@@ -68,7 +69,7 @@ static RECORD_DEFINE(struct parameter, parameter_item_record, parameter_item_mem
 	.name = "parameter_item", .check = parameter_check);
 
 static const struct record_member constant_members[] = {
-	RECORD_CUSTOM(struct constant, way, &define_constant_member, "as"),
+	RECORD_CUSTOM(struct constant, binding, &define_constant_member, "as"),
 	EXPRESSION(struct constant, expression, "value"),
 	RECORD_COMMENT("help"),
 };
@@ -82,7 +83,7 @@ static enum status constant_check(
 	struct family *family = ((const struct reading *)context)->family;
 	struct constant *constant = value;
 
-	constant->is_for_model = constant->way.as == AS_MODEL;
+	constant->is_for_model = constant->binding.as == AS_MODEL;
 	TRY(name_check(at, family, err));
 	name_add(at, family);
 	return STATUS_OK;

@@ -19,7 +19,7 @@ struct parameter {
 	/* Value of the parameter in records from before it existed; reads keys and device names.
 	 * May be NULL. */
 	struct expression *absent_value;
-	struct define_way way;
+	struct define_binding binding;
 	bool is_argument; /* a kernel argument; if false, a -D */
 	bool keeps_bits;  /* all values give bitwise equal results */
 };
@@ -28,7 +28,7 @@ struct constant {
 	const char *name;
 	/* Reads keys, device names, parameters and earlier constants. */
 	struct expression *expression;
-	struct define_way way;
+	struct define_binding binding;
 	bool is_for_model; /* only for the model; not passed to the kernel */
 };
 

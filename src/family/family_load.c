@@ -247,15 +247,16 @@ bool family_entries_read(const struct family *family, size_t index)
 	return false;
 }
 
-static const char *macro_name(const char *name, const struct define_way *way)
+static const char *macro_name(const char *name, const struct define_binding *binding)
 {
-	return way->as == AS_MACRO ? way->macro : name;
+	return binding->as == AS_MACRO ? binding->macro : name;
 }
 
 /* Whether entries read the value, which then is no macro. */
-static bool is_for_entries(const struct family *family, const struct define_way *way, size_t index)
+static bool is_for_entries(
+	const struct family *family, const struct define_binding *binding, size_t index)
 {
-	return way->as == AS_DEFAULT && family_entries_read(family, index);
+	return binding->as == AS_DEFAULT && family_entries_read(family, index);
 }
 
 const char *family_device_code(const struct family *family, size_t source)
@@ -268,18 +269,18 @@ const char *family_device_code(const struct family *family, size_t source)
 		return made->device_code;
 	for (size_t i = 0; i < family->parameter_count; i++) {
 		const struct parameter *parameter = &family->parameters[i];
-		const char *macro = macro_name(parameter->name, &parameter->way);
+		const char *macro = macro_name(parameter->name, &parameter->binding);
 
-		if (!parameter->is_argument &&
-			!is_for_entries(family, &parameter->way, family->scope.parameter_at + i))
+		if (!parameter->is_argument && !is_for_entries(family, &parameter->binding,
+						       family->scope.parameter_at + i))
 			name_set_add(&macros, macro, strlen(macro));
 	}
 	for (size_t i = 0; i < family->constant_count; i++) {
 		const struct constant *constant = &family->constants[i];
-		const char *macro = macro_name(constant->name, &constant->way);
+		const char *macro = macro_name(constant->name, &constant->binding);
 
 		if (!constant->is_for_model &&
-			!is_for_entries(family, &constant->way, family->scope.constant_at + i))
+			!is_for_entries(family, &constant->binding, family->scope.constant_at + i))
 			name_set_add(&macros, macro, strlen(macro));
 	}
 	text_append(&text, made->text);
@@ -317,14 +318,14 @@ static void pass_unread_as_arguments(struct family *family)
 	for (size_t i = 0; i < family->parameter_count; i++) {
 		struct parameter *parameter = &family->parameters[i];
 
-		parameter->is_argument |= parameter->way.as == AS_DEFAULT &&
+		parameter->is_argument |= parameter->binding.as == AS_DEFAULT &&
 					  !family_entries_read(family, scope->parameter_at + i) &&
 					  !family_reads_macro(family, parameter->name);
 	}
 	for (size_t i = 0; i < family->constant_count; i++) {
 		struct constant *constant = &family->constants[i];
 
-		constant->is_for_model |= constant->way.as == AS_DEFAULT &&
+		constant->is_for_model |= constant->binding.as == AS_DEFAULT &&
 					  !family_entries_read(family, scope->constant_at + i) &&
 					  !family_reads_macro(family, constant->name);
 	}

@@ -16,7 +16,7 @@ struct key {
 	bool is_real;
 	int64_t min, max;
 	struct expression *default_value; /* reads other keys; NULL: the key is required */
-	struct define_way way;
+	struct define_binding binding;
 	bool is_constant; /* passed as a -D; if false, as a kernel argument */
 };
 

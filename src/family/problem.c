@@ -30,7 +30,7 @@ static enum status constant_check(struct key *key, const struct json_at *at, str
 		if (json_find(at, of_integers[i], &member))
 			return json_invalid(&member, err, "\"%s\" is not allowed together with %s",
 				of_integers[i], key->values ? "\"enum\"" : "\"type\": \"real\"");
-	if (json_find(at, "as", &member) && key->way.as == AS_ARGUMENT)
+	if (json_find(at, "as", &member) && key->binding.as == AS_ARGUMENT)
 		return json_error(&member, err,
 			"\"constant\" or \"macro NAME\" (a %s cannot be a kernel argument)",
 			key->values ? "name" : "real key");
@@ -61,7 +61,7 @@ static enum status key_check(
 	const struct reading *reading = context;
 	struct key *key = value;
 
-	key->is_constant = key->way.as == AS_CONSTANT || key->way.as == AS_MACRO;
+	key->is_constant = key->binding.as == AS_CONSTANT || key->binding.as == AS_MACRO;
 	/* Expressions also read device names and extras, so a key must not have such a name. */
 	if (name_table_find(&reading->scope->all, key->name) >= 0)
 		return json_invalid(
@@ -82,7 +82,7 @@ static const struct record_member key_members[] = {
 	RECORD_STRINGS(struct key, values, "enum", .flags = RECORD_OPTIONAL, .count_min = 1,
 		.rule = &word_rule),
 	EXPRESSION_OPTIONAL(struct key, default_value, "default"),
-	RECORD_CUSTOM(struct key, way, &define_way_member, "as", .flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(struct key, binding, &define_binding_member, "as", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct key, help, "help", .flags = RECORD_OPTIONAL),
 };
 RECORD_DEFINE(struct key, key_record, key_members, .name = "key", .check = key_check);
