@@ -5,30 +5,29 @@
  * changed. A child that is illegal or not new is discarded, and another is made. Source: D.
  * Whitley, "The GENITOR Algorithm and Selection Pressure" (1989).
  */
-#include "search/questions.h"
+#include "search/history.h"
 
 static void *evolution_open(const struct search_view *view)
 {
-	return questions_open(view, sizeof(struct questions));
+	return history_open(view, sizeof(struct history));
 }
 
 static enum ask_result evolution_ask(void *state, size_t *candidate)
 {
-	struct questions *questions = state;
+	struct history *history = state;
 
-	if (questions_done(questions))
+	if (history_done(history))
 		return ASK_DONE;
-	if ((questions->asked_count < QUESTIONS_PARENTS ||
-		    !questions_child(questions, candidate)) &&
-		!questions_next(questions, candidate))
+	if ((history->asked_count < HISTORY_PARENTS || !history_child(history, candidate)) &&
+		!history_next(history, candidate))
 		return ASK_DONE;
-	return questions_ask(questions, *candidate);
+	return history_ask(history, *candidate);
 }
 
 static void evolution_tell(void *state, size_t candidate, double time_us)
 {
-	questions_tell(state, candidate, time_us);
+	history_tell(state, candidate, time_us);
 }
 
-STRATEGY(evolution, evolution, questions_close,
+STRATEGY(evolution, evolution, history_close,
 	"a genetic algorithm, whose parents are the fastest candidates so far");

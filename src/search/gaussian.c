@@ -87,8 +87,8 @@ static void axes_init(const struct search_family *family, struct axis *axes)
 	}
 }
 
-void gaussian_init(struct gaussian *gaussian, const struct search_view *view, size_t row_max,
-	size_t watched_max)
+void gaussian_init(
+	struct gaussian *gaussian, const struct search_view *view, size_t row_max, size_t pool_max)
 {
 	double best = INFINITY;
 
@@ -98,12 +98,12 @@ void gaussian_init(struct gaussian *gaussian, const struct search_view *view, si
 			view->family_count * SPACE_PARAMETERS_MAX + 1, sizeof(struct axis)),
 		.slopes = memory_zeroed(view->count + 1, sizeof(float)),
 		.row_max = row_max,
-		.watched_max = watched_max,
+		.pool_max = pool_max,
 		.row_points = memory_zeroed(row_max + 1, sizeof(size_t)),
 		.factor = memory_zeroed(row_max * row_max + 1, sizeof(double)),
-		.watched_points = memory_zeroed(watched_max + 1, sizeof(size_t)),
-		.watched_rows = memory_zeroed(watched_max * row_max + 1, sizeof(double)),
-		.variances = memory_zeroed(watched_max + 1, sizeof(double)),
+		.pool_points = memory_zeroed(pool_max + 1, sizeof(size_t)),
+		.pool_rows = memory_zeroed(pool_max * row_max + 1, sizeof(double)),
+		.variances = memory_zeroed(pool_max + 1, sizeof(double)),
 	};
 	for (size_t f = 0; f < view->family_count; f++)
 		axes_init(&view->families[f], axes_of(gaussian, f));
@@ -124,8 +124,8 @@ void gaussian_release(struct gaussian *gaussian)
 	free(gaussian->slopes);
 	free(gaussian->row_points);
 	free(gaussian->factor);
-	free(gaussian->watched_points);
-	free(gaussian->watched_rows);
+	free(gaussian->pool_points);
+	free(gaussian->pool_rows);
 	free(gaussian->variances);
 	*gaussian = (struct gaussian){0};
 }
@@ -160,16 +160,16 @@ static double solve(const struct gaussian *gaussian, size_t point, double *solve
 			       dot(solved, solved, gaussian->row_count));
 }
 
-void gaussian_watch(struct gaussian *gaussian, size_t point)
+void gaussian_pool_add(struct gaussian *gaussian, size_t point)
 {
-	const size_t watched = gaussian->watched_count;
+	const size_t member = gaussian->pool_count;
 
-	if (watched == gaussian->watched_max)
+	if (member == gaussian->pool_max)
 		return;
-	gaussian->watched_points[watched] = point;
-	gaussian->variances[watched] =
-		solve(gaussian, point, gaussian->watched_rows + watched * gaussian->row_max);
-	gaussian->watched_count++;
+	gaussian->pool_points[member] = point;
+	gaussian->variances[member] =
+		solve(gaussian, point, gaussian->pool_rows + member * gaussian->row_max);
+	gaussian->pool_count++;
 }
 
 void gaussian_add(struct gaussian *gaussian, size_t point)
@@ -180,13 +180,13 @@ void gaussian_add(struct gaussian *gaussian, size_t point)
 	if (added == gaussian->row_max)
 		return;
 	row[added] = sqrt(solve(gaussian, point, row) + OF_NOISE);
-	for (size_t s = 0; s < gaussian->watched_count; s++) {
-		double *watched_row = gaussian->watched_rows + s * gaussian->row_max;
+	for (size_t s = 0; s < gaussian->pool_count; s++) {
+		double *pool_row = gaussian->pool_rows + s * gaussian->row_max;
 		const double covariance =
-			gaussian_covariance(gaussian, gaussian->watched_points[s], point);
+			gaussian_covariance(gaussian, gaussian->pool_points[s], point);
 
-		watched_row[added] = (covariance - dot(watched_row, row, added)) / row[added];
-		gaussian->variances[s] -= watched_row[added] * watched_row[added];
+		pool_row[added] = (covariance - dot(pool_row, row, added)) / row[added];
+		gaussian->variances[s] -= pool_row[added] * pool_row[added];
 	}
 	gaussian->row_points[added] = point;
 	gaussian->row_count++;
@@ -204,8 +204,8 @@ double gaussian_means(const struct gaussian *gaussian, const double *values, dou
 		if (!isnan(values[r]))
 			whitened[r] = (values[r] - dot(row, whitened, r)) / row[r];
 	}
-	for (size_t s = 0; s < gaussian->watched_count; s++)
-		means[s] = dot(gaussian->watched_rows + s * gaussian->row_max, whitened, rows);
+	for (size_t s = 0; s < gaussian->pool_count; s++)
+		means[s] = dot(gaussian->pool_rows + s * gaussian->row_max, whitened, rows);
 	return dot(whitened, whitened, rows);
 }
 
@@ -299,14 +299,14 @@ void gaussian_learn(struct gaussian *gaussian, const double *values, struct rand
 			fit.points[fit.count] = gaussian->row_points[order[i]];
 			fit.values[fit.count++] = values[order[i]];
 		}
-	fit.gaussian.watched_count = 0;
+	fit.gaussian.pool_count = 0;
 	fit.gaussian.row_points = memory_zeroed(rows + 1, sizeof(size_t));
 	least = unlikeliness(&fit);
 	for (int sweep = 0; sweep < SWEEPS; sweep++, step *= STEP_SHRINKS)
 		for (size_t f = 0; f < view->family_count; f++)
 			improve_family(&fit, f, step, &least);
 	free(fit.gaussian.row_points);
-	gaussian->row_count = gaussian->watched_count = 0;
+	gaussian->row_count = gaussian->pool_count = 0;
 	for (size_t r = 0; r < rows; r++)
 		gaussian_add(gaussian, gaussian->row_points[r]);
 }

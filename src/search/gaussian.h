@@ -49,27 +49,27 @@ struct gaussian {
 	size_t *row_points;
 	double *factor; /* lower triangle, row r at r * row_max */
 
-	size_t watched_count, watched_max;
-	size_t *watched_points;
-	double *watched_rows; /* factor^-1 times the covariance with the rows; of watched candidate
-				 w at w * row_max */
-	double *variances;    /* one per watched candidate */
+	size_t pool_count, pool_max;
+	size_t *pool_points;
+	double *pool_rows; /* factor^-1 times the covariance with the rows; of the candidate of the
+			      pool w at w * row_max */
+	double *variances; /* one per watched candidate */
 };
 
-void gaussian_init(struct gaussian *gaussian, const struct search_view *view, size_t row_max,
-	size_t watched_max);
+void gaussian_init(
+	struct gaussian *gaussian, const struct search_view *view, size_t row_max, size_t pool_max);
 void gaussian_release(struct gaussian *gaussian);
 
 /* The covariance of two candidates, without the common factor. */
 double gaussian_covariance(const struct gaussian *gaussian, size_t a, size_t b);
 
-/* Watches a candidate. Does nothing if watched_max candidates are watched already. */
-void gaussian_watch(struct gaussian *gaussian, size_t point);
+/* Watches a candidate. Does nothing if pool_max candidates are watched already. */
+void gaussian_pool_add(struct gaussian *gaussian, size_t point);
 /* Adds a row. Does nothing if there are row_max rows already. */
 void gaussian_add(struct gaussian *gaussian, size_t point);
-/* Computes the mean of each watched candidate from the rows' values; NAN marks a value that is
- * not known yet. Returns the sum of the squared deviations of the known values in standard
- * deviations. */
+/* Computes the mean of each candidate of the acquisition pool from the rows' values; NAN marks a
+ * value that is not known yet. Returns the sum of the squared deviations of the known values in
+ * standard deviations. */
 double gaussian_means(const struct gaussian *gaussian, const double *values, double *means);
 /* Learns weights and jumps from the rows' values and recomputes all rows in O(rows^3).
  * Afterwards no candidate is watched. If there are many rows, a random sample of them is used,

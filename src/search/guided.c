@@ -31,7 +31,7 @@
 #include "search/gaussian.h"
 #include "search/neighbours.h"
 #include "search/order.h"
-#include "search/questions.h"
+#include "search/history.h"
 
 /* These sizes let a proposal take two or three milliseconds and less than 20 MB. */
 enum {
@@ -39,23 +39,23 @@ enum {
 	STARTS_OF_FAMILY = 2,
 	IN_TRIAL_MAX = 64,
 	STALLED = 15, /* results without a gain; from then on every CHILD_OF-th proposal */
-	CHILD_OF = 4, /* is a child of the fastest candidates (questions.h) */
+	CHILD_OF = 4, /* is a child of the fastest candidates (history.h) */
 	NEIGHBOURS_MAX = 64,
 	LEARN_FIRST = 10, /* results before weights are learned first; later, after a third more
 			     results */
 	ROWS_MAX = 512,
-	WATCHED_BEST = 1024,
-	WATCHED_RANDOM = 1024, /* in addition to the best predicted */
-	WATCHED_MAX = 3072,    /* including neighbours */
+	POOL_BEST = 1024,
+	POOL_RANDOM = 1024, /* in addition to the best predicted */
+	POOL_MAX = 3072,    /* including neighbours */
 };
 /* The lower limit of the probability that a candidate works: failures of others exclude no
  * candidate. */
 static const double CHANCE_LEAST = 0.02;
 
 struct guided {
-	struct questions questions;
+	struct history history;
 	struct gaussian gaussian;
-	bool *watched;           /* one per candidate */
+	bool *is_in_pool;        /* one per candidate */
 	double *errors;          /* one per row: measured - predicted speed; NAN: not known */
 	double *means, *chances; /* per watched candidate: error; chance that it works */
 	double scale;            /* scatter of the speeds relative to what the covariance says */
@@ -77,7 +77,7 @@ static size_t smaller(size_t a, size_t b)
 static double predicted_speed(const struct guided *guided, size_t candidate)
 {
 	return guided->share * guided->best_predicted_us /
-	       guided->questions.view->predicted_us[candidate];
+	       guided->history.view->predicted_us[candidate];
 }
 
 static void update(struct guided *guided)
@@ -93,7 +93,7 @@ static void update(struct guided *guided)
 	guided->changed = false;
 	guided->share = 1;
 	for (size_t r = 0; r < rows; r++) {
-		const double time_us = guided->questions.times_us[gaussian->row_points[r]];
+		const double time_us = guided->history.times_us[gaussian->row_points[r]];
 		const double predicted = predicted_speed(guided, gaussian->row_points[r]);
 
 		/* failures have no speed: they are modelled separately, as a probability of
@@ -118,26 +118,26 @@ static void update(struct guided *guided)
 	guided->scale = square > 0 ? sqrt(square / working) : 1;
 	if (working < known)
 		gaussian_means(gaussian, works, guided->chances);
-	for (size_t s = 0; s < gaussian->watched_count; s++)
+	for (size_t s = 0; s < gaussian->pool_count; s++)
 		guided->chances[s] =
 			working < known ? fmin(1, fmax(CHANCE_LEAST, rate + guided->chances[s]))
 					: 1;
 }
 
-/* The expected improvement of a watched candidate; 0 if it was proposed before. */
-static double promise(const struct guided *guided, size_t watched)
+/* The expected improvement of a candidate of the acquisition pool; 0 if it was proposed before. */
+static double expected_improvement(const struct guided *guided, size_t member)
 {
 	const struct gaussian *gaussian = &guided->gaussian;
-	const size_t point = gaussian->watched_points[watched];
-	const double gain = predicted_speed(guided, point) + guided->means[watched] - 1;
-	const double deviation = guided->scale * sqrt(fmax(1e-12, gaussian->variances[watched]));
+	const size_t point = gaussian->pool_points[member];
+	const double gain = predicted_speed(guided, point) + guided->means[member] - 1;
+	const double deviation = guided->scale * sqrt(fmax(1e-12, gaussian->variances[member]));
 	const double u = gain / deviation;
 
-	if (!questions_is_new(&guided->questions, point))
+	if (!history_is_new(&guided->history, point))
 		return 0;
 	/* the mean of max(0, gain) for a normal distribution, times the probability that the
 	 * candidate works */
-	return guided->chances[watched] * deviation *
+	return guided->chances[member] * deviation *
 	       (u * erfc(-u / M_SQRT2) / 2 + exp(-u * u / 2) / sqrt(2 * M_PI));
 }
 
@@ -146,37 +146,36 @@ static void watch(struct guided *guided, size_t candidate)
 {
 	struct gaussian *gaussian = &guided->gaussian;
 
-	if (guided->watched[candidate] || !questions_is_new(&guided->questions, candidate) ||
-		gaussian->watched_count == gaussian->watched_max)
+	if (guided->is_in_pool[candidate] || !history_is_new(&guided->history, candidate) ||
+		gaussian->pool_count == gaussian->pool_max)
 		return;
-	guided->watched[candidate] = true;
-	gaussian_watch(gaussian, candidate);
+	guided->is_in_pool[candidate] = true;
+	gaussian_pool_add(gaussian, candidate);
 }
 
 /* Watches the listed candidates and random others; a small space is watched completely. */
 static void watch_again(struct guided *guided, const size_t *best, size_t count)
 {
-	struct questions *questions = &guided->questions;
-	const size_t all = questions->order_count;
-	const bool is_small = all <= WATCHED_BEST + WATCHED_RANDOM;
+	struct history *history = &guided->history;
+	const size_t all = history->order_count;
+	const bool is_small = all <= POOL_BEST + POOL_RANDOM;
 
-	memset(guided->watched, 0, questions->view->count * sizeof(bool));
+	memset(guided->is_in_pool, 0, history->view->count * sizeof(bool));
 	for (size_t i = 0; i < count; i++)
 		watch(guided, best[i]);
-	for (size_t i = 0; i < (is_small ? all : WATCHED_RANDOM); i++) {
+	for (size_t i = 0; i < (is_small ? all : POOL_RANDOM); i++) {
 		/* The square favours candidates early in the order. */
-		const double drawn = random_unit(&questions->random);
+		const double drawn = random_unit(&history->random);
 
-		watch(guided,
-			questions->order[is_small ? i : (size_t)(drawn * drawn * (double)all)]);
+		watch(guided, history->order[is_small ? i : (size_t)(drawn * drawn * (double)all)]);
 	}
 }
 
 static void watch_neighbours(struct guided *guided, size_t candidate)
 {
 	size_t neighbours[NEIGHBOURS_MAX];
-	const size_t count = neighbours_list(
-		guided->questions.view, candidate, true, neighbours, NEIGHBOURS_MAX);
+	const size_t count =
+		neighbours_list(guided->history.view, candidate, true, neighbours, NEIGHBOURS_MAX);
 
 	for (size_t i = 0; i < count; i++)
 		watch(guided, neighbours[i]);
@@ -185,36 +184,36 @@ static void watch_neighbours(struct guided *guided, size_t candidate)
 static void learn(struct guided *guided)
 {
 	struct gaussian *gaussian = &guided->gaussian;
-	const size_t watched_count = gaussian->watched_count;
-	CLEANUP(memory_free) double *keys = memory_zeroed(watched_count + 1, sizeof(*keys));
-	CLEANUP(memory_free) size_t *best = memory_zeroed(watched_count + 1, sizeof(*best));
+	const size_t pool_count = gaussian->pool_count;
+	CLEANUP(memory_free) double *keys = memory_zeroed(pool_count + 1, sizeof(*keys));
+	CLEANUP(memory_free) size_t *best = memory_zeroed(pool_count + 1, sizeof(*best));
 	size_t count;
 
 	update(guided);
-	for (size_t watched = 0; watched < watched_count; watched++) {
-		best[watched] = watched;
-		keys[watched] = -promise(guided, watched);
+	for (size_t member = 0; member < pool_count; member++) {
+		best[member] = member;
+		keys[member] = -expected_improvement(guided, member);
 	}
-	count = order_smallest(best, watched_count, keys, WATCHED_BEST);
+	count = order_smallest(best, pool_count, keys, POOL_BEST);
 	for (size_t i = 0; i < count; i++)
-		best[i] = gaussian->watched_points[best[i]];
-	gaussian_learn(gaussian, guided->errors, &guided->questions.random);
+		best[i] = gaussian->pool_points[best[i]];
+	gaussian_learn(gaussian, guided->errors, &guided->history.random);
 	watch_again(guided, best, count);
 	guided->changed = true;
 }
 
-/* Finds the most promising watched candidate that was not proposed; returns false if there is
- * none. */
+/* Finds the most promising candidate of the acquisition pool that was not proposed; returns false
+ * if there is none. */
 static bool promising(const struct guided *guided, size_t *candidate)
 {
 	double best = 0;
 
-	for (size_t watched = 0; watched < guided->gaussian.watched_count; watched++) {
-		const double promised = promise(guided, watched);
+	for (size_t member = 0; member < guided->gaussian.pool_count; member++) {
+		const double improvement = expected_improvement(guided, member);
 
-		if (promised > best) {
-			best = promised;
-			*candidate = guided->gaussian.watched_points[watched];
+		if (improvement > best) {
+			best = improvement;
+			*candidate = guided->gaussian.pool_points[member];
 		}
 	}
 	return best > 0;
@@ -223,28 +222,28 @@ static bool promising(const struct guided *guided, size_t *candidate)
 /* ---- the strategy ---- */
 static bool choose(struct guided *guided, size_t *candidate)
 {
-	struct questions *questions = &guided->questions;
+	struct history *history = &guided->history;
 
-	if (questions->order_next < guided->start_count && questions_next(questions, candidate))
+	if (history->order_next < guided->start_count && history_next(history, candidate))
 		return true;
-	if (guided->stalled >= STALLED && questions->asked_count % CHILD_OF == 0 &&
-		questions_child(questions, candidate))
+	if (guided->stalled >= STALLED && history->asked_count % CHILD_OF == 0 &&
+		history_child(history, candidate))
 		return true;
 	update(guided);
-	return promising(guided, candidate) || questions_next(questions, candidate);
+	return promising(guided, candidate) || history_next(history, candidate);
 }
 
 /* Moves the start configurations to the front of the order. */
 static void starts_choose(struct guided *guided)
 {
-	const struct questions *questions = &guided->questions;
-	const struct search_view *view = questions->view;
-	size_t *order = questions->order;
+	const struct history *history = &guided->history;
+	const struct search_view *view = history->view;
+	size_t *order = history->order;
 	CLEANUP(memory_free)
 	size_t *count = memory_zeroed(view->family_count + 1, sizeof(*count));
 
-	guided->start_count = shortlist_choose(view, order, questions->order_count, STARTS);
-	for (size_t i = 0; i < questions->order_count; i++) {
+	guided->start_count = shortlist_choose(view, order, history->order_count, STARTS);
+	for (size_t i = 0; i < history->order_count; i++) {
 		const size_t candidate = order[i];
 
 		if (count[view->family[candidate]]++ >= STARTS_OF_FAMILY || i < guided->start_count)
@@ -257,23 +256,23 @@ static void starts_choose(struct guided *guided)
 
 static void *guided_open(const struct search_view *view)
 {
-	struct guided *guided = questions_open(view, sizeof(*guided));
-	const struct questions *questions = &guided->questions;
-	const size_t rows = smaller(smaller(ROWS_MAX, view->budget), questions->order_count);
-	const size_t watched_count = smaller(WATCHED_MAX, questions->order_count);
+	struct guided *guided = history_open(view, sizeof(*guided));
+	const struct history *history = &guided->history;
+	const size_t rows = smaller(smaller(ROWS_MAX, view->budget), history->order_count);
+	const size_t pool_count = smaller(POOL_MAX, history->order_count);
 
 	guided->best_us = INFINITY;
 	guided->share = guided->scale = 1;
 	guided->changed = true;
 	guided->learn_next = LEARN_FIRST;
-	if (questions->order_count > 0)
-		guided->best_predicted_us = view->predicted_us[questions->order[0]];
-	gaussian_init(&guided->gaussian, view, rows, watched_count);
-	guided->watched = memory_zeroed(view->count + 1, sizeof(bool));
+	if (history->order_count > 0)
+		guided->best_predicted_us = view->predicted_us[history->order[0]];
+	gaussian_init(&guided->gaussian, view, rows, pool_count);
+	guided->is_in_pool = memory_zeroed(view->count + 1, sizeof(bool));
 	guided->errors = memory_zeroed(rows + 1, sizeof(double));
-	guided->means = memory_zeroed(watched_count + 1, sizeof(double));
-	guided->chances = memory_zeroed(watched_count + 1, sizeof(double));
-	watch_again(guided, questions->order, smaller(WATCHED_BEST, questions->order_count));
+	guided->means = memory_zeroed(pool_count + 1, sizeof(double));
+	guided->chances = memory_zeroed(pool_count + 1, sizeof(double));
+	watch_again(guided, history->order, smaller(POOL_BEST, history->order_count));
 	starts_choose(guided);
 	return guided;
 }
@@ -283,39 +282,39 @@ static void guided_close(void *state)
 	struct guided *guided = state;
 
 	gaussian_release(&guided->gaussian);
-	free(guided->watched);
+	free(guided->is_in_pool);
 	free(guided->errors);
 	free(guided->means);
 	free(guided->chances);
-	questions_close(guided);
+	history_close(guided);
 }
 
 static enum ask_result guided_ask(void *state, size_t *candidate)
 {
 	struct guided *guided = state;
-	struct questions *questions = &guided->questions;
+	struct history *history = &guided->history;
 
-	if (questions_done(questions))
+	if (history_done(history))
 		return ASK_DONE;
-	if (questions->open >= IN_TRIAL_MAX)
+	if (history->open >= IN_TRIAL_MAX)
 		return ASK_WAIT;
 	if (!choose(guided, candidate))
 		return ASK_DONE;
 	gaussian_add(&guided->gaussian, *candidate);
-	return questions_ask(questions, *candidate);
+	return history_ask(history, *candidate);
 }
 
 static void guided_tell(void *state, size_t candidate, double time_us)
 {
 	struct guided *guided = state;
 	/* a result of a candidate that was not proposed comes from an earlier run */
-	const bool is_known = questions_is_new(&guided->questions, candidate);
+	const bool is_known = history_is_new(&guided->history, candidate);
 
-	if (!questions_tell(&guided->questions, candidate, time_us))
+	if (!history_tell(&guided->history, candidate, time_us))
 		return;
 	if (is_known)
 		gaussian_add(&guided->gaussian, candidate);
-	time_us = guided->questions.times_us[candidate];
+	time_us = guided->history.times_us[candidate];
 	guided->stalled = time_us < guided->best_us ? 0 : guided->stalled + 1;
 	guided->best_us = fmin(guided->best_us, time_us);
 	guided->changed = true;

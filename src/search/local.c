@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "search/neighbours.h"
-#include "search/questions.h"
+#include "search/history.h"
 
 enum {
 	STARTS = 8,
@@ -18,7 +18,7 @@ enum {
 };
 
 struct local {
-	struct questions questions;
+	struct history history;
 	size_t near[NEIGHBOURS_MAX]; /* neighbours of the current candidate */
 	size_t near_count, near_next;
 	size_t start, best;
@@ -27,7 +27,7 @@ struct local {
 
 static void *local_open(const struct search_view *view)
 {
-	struct local *local = questions_open(view, sizeof(*local));
+	struct local *local = history_open(view, sizeof(*local));
 
 	local->start = SIZE_MAX;
 	local->here_us = local->best_us = INFINITY;
@@ -38,7 +38,7 @@ static void *local_open(const struct search_view *view)
 static bool jump(struct local *local, size_t *candidate)
 {
 	for (int attempt = 0; attempt < JUMPS; attempt++)
-		if (questions_cross(&local->questions, local->best, local->best, 3, candidate))
+		if (history_cross(&local->history, local->best, local->best, 3, candidate))
 			return true;
 	return false;
 }
@@ -46,32 +46,32 @@ static bool jump(struct local *local, size_t *candidate)
 static enum ask_result local_ask(void *state, size_t *candidate)
 {
 	struct local *local = state;
-	struct questions *questions = &local->questions;
+	struct history *history = &local->history;
 
-	if (questions_done(questions))
+	if (history_done(history))
 		return ASK_DONE;
-	if (questions->asked_count < STARTS && questions_next(questions, candidate))
-		return questions_ask(questions, *candidate);
+	if (history->asked_count < STARTS && history_next(history, candidate))
+		return history_ask(history, *candidate);
 	while (local->near_next < local->near_count) {
 		*candidate = local->near[local->near_next++];
-		if (questions_is_new(questions, *candidate))
-			return questions_ask(questions, *candidate);
+		if (history_is_new(history, *candidate))
+			return history_ask(history, *candidate);
 	}
-	if (questions->open > 0)
+	if (history->open > 0)
 		return ASK_WAIT;
-	if (!(questions->by_lot && isfinite(local->best_us) &&
-		    random_below(&questions->random, 3) && jump(local, candidate)) &&
-		!questions_next(questions, candidate))
+	if (!(history->random_order && isfinite(local->best_us) &&
+		    random_below(&history->random, 3) && jump(local, candidate)) &&
+		!history_next(history, candidate))
 		return ASK_DONE;
 	local->start = *candidate;
-	return questions_ask(questions, *candidate);
+	return history_ask(history, *candidate);
 }
 static void local_tell(void *state, size_t candidate, double time_us)
 {
 	struct local *local = state;
-	struct questions *questions = &local->questions;
+	struct history *history = &local->history;
 
-	if (!questions_tell(questions, candidate, time_us))
+	if (!history_tell(history, candidate, time_us))
 		return;
 	if (time_us < local->best_us) {
 		local->best_us = time_us;
@@ -80,11 +80,11 @@ static void local_tell(void *state, size_t candidate, double time_us)
 	if (isfinite(time_us) && (candidate == local->start || time_us < local->here_us)) {
 		local->here_us = time_us;
 		local->near_count = neighbours_list(
-			questions->view, candidate, true, local->near, NEIGHBOURS_MAX);
-		if (questions->by_lot)
-			random_shuffle(&questions->random, local->near, local->near_count);
+			history->view, candidate, true, local->near, NEIGHBOURS_MAX);
+		if (history->random_order)
+			random_shuffle(&history->random, local->near, local->near_count);
 		local->near_next = 0;
 	}
 }
 
-STRATEGY(local, local, questions_close, "hill climbing from the best prediction, with restarts");
+STRATEGY(local, local, history_close, "hill climbing from the best prediction, with restarts");

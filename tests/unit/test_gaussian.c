@@ -60,12 +60,12 @@ TEST(the_weight_of_each_parameter_is_learned)
 		cube.values[i] =
 			i % 3 == 0 ? (double)NAN : sin(1.5 * x[0] + 0.7) * sin(1.5 * x[1] + 0.7);
 	}
-	gaussian_watch(&gaussian, 0);
+	gaussian_pool_add(&gaussian, 0);
 	random_seed(&random, 5);
 	for (int time = 0; time < 3; time++)
 		gaussian_learn(&gaussian, cube.values, &random);
 	assert_int_equal(gaussian.row_count, COUNT);
-	assert_int_equal(gaussian.watched_count, 0);
+	assert_int_equal(gaussian.pool_count, 0);
 	/* a step in the first parameter changes more than one in the third */
 	assert_true(own - gaussian_covariance(&gaussian, 0, LEVELS * LEVELS) >
 		    2 * (own - gaussian_covariance(&gaussian, 0, 1)));
@@ -74,8 +74,8 @@ TEST(the_weight_of_each_parameter_is_learned)
 		const choice *x = cube.configurations[i];
 		double mean;
 
-		gaussian.watched_count = 0;
-		gaussian_watch(&gaussian, i);
+		gaussian.pool_count = 0;
+		gaussian_pool_add(&gaussian, i);
 		gaussian_means(&gaussian, cube.values, &mean);
 		off += pow(mean - sin(1.5 * x[0] + 0.7) * sin(1.5 * x[1] + 0.7), 2) * 3 / COUNT;
 	}
