@@ -21,8 +21,8 @@ enum {
 	TIMING_LOOKS = 5,
 	CONTENDER_LOADS_MAX = 16
 };
-/* How long a visit keeps the GPU busy under sustained load, in seconds. Only its second half is
- * timed, so that the clock can settle after the kernel has changed. How long that takes has not
+/* How long a sample batch keeps the GPU busy under sustained load, in seconds. Only its second half
+ * is timed, so that the clock can settle after the kernel has changed. How long that takes has not
  * been measured. */
 #define SUSTAINED_VISIT_S 0.15
 

@@ -70,7 +70,7 @@ struct sampling {
 	double give_up_us;      /* a job with a slower first observation stops; 0: never */
 	double rest_ratio;      /* idle time after a sample batch, relative to the batch's time */
 	double sustained_s;     /* if above 0, the GPU is kept busy with the kernel for this long in
-				   each     visit, and the second half gives the observation */
+				   each     sample batch, and the second half gives the observation */
 	double energy_s; /* if above 0, measures energy instead; each job then runs by itself for
 			    at least this long */
 	double until_s;  /* clock_seconds() at which a program's jobs time out; 0: never */

@@ -343,7 +343,7 @@ bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count
 	for (unsigned i = 0; i < count; i++)
 		if (!sample_start(gpu, runner) || !record(gpu, i + 1))
 			return false;
-	runner->visit_samples = count;
+	runner->batch_samples = count;
 	return true;
 }
 
@@ -364,7 +364,7 @@ bool runner_warm_on(
 		runner->next_set = set;
 	*first = runs > 1 ? runner->next_graph * runs : set;
 	*count = runs < sets ? runs : sets;
-	runner->visit_samples = 1;
+	runner->batch_samples = 1;
 	return graphs_ensure(gpu, runner, 1) &&
 	       (!warms || (restore_input_sets(gpu, runner) &&
 				  loaded_run(gpu, runner->loaded, (*first + sets - 1) % sets)));
@@ -380,7 +380,7 @@ bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *sampl
 	const double extra_us =
 		runner->runs_per_sample == 1 ? gpu->single_extra_us : gpu->graph_extra_us;
 
-	return elapsed(gpu, runner->visit_samples, extra_us, runner->runs_per_sample, samples_us);
+	return elapsed(gpu, runner->batch_samples, extra_us, runner->runs_per_sample, samples_us);
 }
 
 void runner_release(struct gpu_session *gpu, struct runner *runner)

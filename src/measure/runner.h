@@ -27,7 +27,7 @@ struct runner {
 	size_t group_size_variants; /* number of variants of group sizes; each sample contains all
 				       of them */
 	size_t next_set, next_graph;
-	unsigned visit_samples; /* number of queued samples */
+	unsigned batch_samples; /* number of queued samples */
 };
 
 /* Warms up the GPU, times the kernel for the first time, and chooses the method. estimates_us gets
@@ -35,7 +35,7 @@ struct runner {
 bool runner_prepare(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES]);
 /* Queues up to `count` samples (1..RUNNER_VISIT_SAMPLES_MAX); fewer for in-place kernels, which use
- * each buffer set only once. Sets visit_samples to their number. runner_finish() must follow. */
+ * each buffer set only once. Sets batch_samples to their number. runner_finish() must follow. */
 bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count);
 /* Chooses a sample that includes a run on `set`, sets *first and *count to the range of all sets in
  * it, and queues an untimed run on a set outside of this range, if there is one. Then the caller

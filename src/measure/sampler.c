@@ -14,10 +14,10 @@ enum {
 static const double throttle_pause_s = 0.05; /* doubles with each retry */
 static const double throttle_warm_up_least_s = 0.02, throttle_warm_up_most_s = 0.2;
 static const double throttle_interval_s = 0.002;
-/* If there is only one candidate and its samples are short, a visit takes several samples, so that
- * an outlier does not become an observation. With several candidates, more visits give more
- * information than longer visits. */
-static const double visit_alone_target_us = 1000;
+/* If there is only one candidate and its samples are short, a sample batch takes several samples,
+ * so that an outlier does not become an observation. With several candidates, more sample batches
+ * give more information than longer sample batches. */
+static const double batch_alone_target_us = 1000;
 
 struct sampler {
 	struct gpu_session *gpu;
@@ -132,11 +132,11 @@ static void finish(struct sampler *sampler, struct series *series)
 	sampler->emit(&series->reply, sampler->context);
 }
 
-static unsigned visit_size(const struct sampler *sampler, const struct series *series)
+static unsigned batch_size(const struct sampler *sampler, const struct series *series)
 {
 	const struct runner *runner = series->runner;
 	const double samples =
-		visit_alone_target_us / (runner->estimate_us * runner->runs_per_sample);
+		batch_alone_target_us / (runner->estimate_us * runner->runs_per_sample);
 
 	return sampler->count > 1 ? 1 : (unsigned)fmin(fmax(samples, 1), RUNNER_VISIT_SAMPLES_MAX);
 }
@@ -159,7 +159,7 @@ static enum throttle throttle_check(struct sampler *sampler)
 	return sampler->throttle;
 }
 
-/* Returns whether the samples of this visit must be repeated, after a pause or a warm-up. */
+/* Returns whether the samples of this sample batch must be repeated, after a pause or a warm-up. */
 static bool retry_throttled(struct sampler *sampler, struct series *series, enum throttle throttle)
 {
 	if (throttle == THROTTLE_NONE)
@@ -180,7 +180,7 @@ static bool retry_throttled(struct sampler *sampler, struct series *series, enum
 	return true;
 }
 
-/* Takes the samples of one visit. The first visit also prepares the runner. */
+/* Takes the samples of one sample batch. The first sample batch also prepares the runner. */
 static bool take_samples(struct sampler *sampler, const struct series *series, double *samples_us,
 	unsigned *count, enum throttle *throttle)
 {
@@ -195,10 +195,10 @@ static bool take_samples(struct sampler *sampler, const struct series *series, d
 		if (runner->runs_per_sample == 1)
 			return true;
 	}
-	if (!runner_start(sampler->gpu, runner, visit_size(sampler, series)))
+	if (!runner_start(sampler->gpu, runner, batch_size(sampler, series)))
 		return false;
 	*throttle = throttle_check(sampler);
-	*count = runner->visit_samples;
+	*count = runner->batch_samples;
 	return runner_finish(sampler->gpu, runner, samples_us);
 }
 
@@ -212,8 +212,8 @@ static void add_observation(struct series *series, double time_us)
 	result->samples_us[result->sample_count++] = time_us;
 }
 
-/* Returns whether this visit is the retest: the last observation of a verified candidate that is
- * not too slow to win uses the second inputs. */
+/* Returns whether this sample batch is the retest: the last observation of a verified candidate
+ * that is not too slow to win uses the second inputs. */
 static bool is_retest(const struct sampler *sampler, const struct series *series)
 {
 	const size_t count = series->reply.result.sample_count;
@@ -223,7 +223,7 @@ static bool is_retest(const struct sampler *sampler, const struct series *series
 	       !(count && is_slow(sampler, series));
 }
 
-static bool visit_retest(struct sampler *sampler, struct series *series)
+static bool batch_retest(struct sampler *sampler, struct series *series)
 {
 	double sample_us = 0;
 
@@ -237,7 +237,7 @@ static bool visit_retest(struct sampler *sampler, struct series *series)
 }
 
 /* Takes one observation while the GPU is kept busy. */
-static bool visit_sustained(struct sampler *sampler, struct series *series)
+static bool batch_sustained(struct sampler *sampler, struct series *series)
 {
 	struct runner *runner = series->runner;
 	double estimates_us[RUNNER_ESTIMATES], time_us = 0;
@@ -255,16 +255,16 @@ static bool visit_sustained(struct sampler *sampler, struct series *series)
 }
 
 /* Takes one observation. */
-static bool visit(struct sampler *sampler, struct series *series)
+static bool take_batch(struct sampler *sampler, struct series *series)
 {
 	double samples_us[RUNNER_VISIT_SAMPLES_MAX];
 	enum throttle throttle = THROTTLE_NONE;
 	unsigned count = 0;
 
 	if (sampler->rule->sustained_s > 0)
-		return visit_sustained(sampler, series);
+		return batch_sustained(sampler, series);
 	if (is_retest(sampler, series))
-		return visit_retest(sampler, series);
+		return batch_retest(sampler, series);
 	do {
 		gpu_progress(sampler->gpu, 0);
 		if (!take_samples(sampler, series, samples_us, &count, &throttle))
@@ -295,7 +295,7 @@ static void step(struct sampler *sampler, struct series *series)
 
 	sampler->gpu->ticket = reply->ticket;
 	gpu_phase(sampler->gpu, &reply->result.spent.sample_ms);
-	const bool worked = energy ? measure_energy(sampler, series) : visit(sampler, series);
+	const bool worked = energy ? measure_energy(sampler, series) : take_batch(sampler, series);
 	bool enough = !worked || energy || reply->result.outcome != OUTCOME_OK ||
 		      reply->result.sample_count >= rule->rounds;
 
@@ -308,17 +308,18 @@ static void step(struct sampler *sampler, struct series *series)
 		finish(sampler, series);
 }
 
-/* Lets the GPU rest after a visit. Without pauses it reaches its power limit, where the clock
- * varies by 10% depending on the previous work. With pauses it keeps its highest clock. */
-static void rest(const struct sampler *sampler, const struct series *series, double visit_s)
+/* Lets the GPU rest after a sample batch. Without pauses it reaches its power limit, where the
+ * clock varies by 10% depending on the previous work. With pauses it keeps its highest clock. */
+static void rest(const struct sampler *sampler, const struct series *series, double batch_s)
 {
 	const struct runner *runner = series->runner;
-	/* includes the untimed run; the GPU already rests during the host's share of the visit */
+	/* includes the untimed run; the GPU already rests during the host's share of the sample
+	 * batch */
 	const double busy_s = 1e-6 * runner->estimate_us *
-			      (double)(runner->runs_per_sample * runner->visit_samples + 1);
+			      (double)(runner->runs_per_sample * runner->batch_samples + 1);
 
 	if (sampler->rule->rest_ratio > 0 && sampler->active > 0)
-		clock_sleep(sampler->rule->rest_ratio * fmin(busy_s, visit_s));
+		clock_sleep(sampler->rule->rest_ratio * fmin(busy_s, batch_s));
 }
 
 void sampler_serve(struct gpu_session *gpu, struct series *series, size_t count,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Samples several candidates in turn, so that clock drift affects all of them equally. Each round
- * visits the candidates in a random but reproducible order. A visit takes a batch of samples and
- * stores their median as one observation, because the samples of a batch are not independent.
+ * visits the candidates in a random but reproducible order. A sample batch takes a batch of samples
+ * and stores their median as one observation, because the samples of a batch are not independent.
  *
- * With rest_ratio the GPU rests after each visit, so that it does not reach its power limit. With
- * sustained_s it never rests, and a visit lasts until the clock has settled at that limit.
+ * With rest_ratio the GPU rests after each sample batch, so that it does not reach its power limit.
+ * With sustained_s it never rests, and a sample batch lasts until the clock has settled at that
+ * limit.
  *
- * Samples that were taken while the clock was throttled are repeated a few times within the visit.
- * If that does not help, they count, and the result gets the flag THROTTLED.
+ * Samples that were taken while the clock was throttled are repeated a few times within the sample
+ * batch. If that does not help, they count, and the result gets the flag THROTTLED.
  */
 #ifndef MEASURE_SAMPLER_H
 #define MEASURE_SAMPLER_H

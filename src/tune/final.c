@@ -44,8 +44,8 @@ static const double rest_ratio = 1;
  * first sample. */
 static const double sample_least_us = 500;
 static const double seconds_per_load = 0.25, part_of_left = 0.5;
-/* Under sustained load a visit takes longer, so there are fewer rounds, but enough to compare
- * candidates round by round. */
+/* Under sustained load a sample batch takes longer, so there are fewer rounds, but enough to
+ * compare candidates round by round. */
 enum {
 	SUSTAINED_FIRST_LOOK = SELECTION_ROUNDS_MIN,
 	SUSTAINED_ROUNDS_MAX = 2 * SELECTION_ROUNDS_MIN,
@@ -57,7 +57,7 @@ static bool is_sustained(const struct search *search)
 	return search->options->objective == OBJECTIVE_SUSTAINED_TIME;
 }
 
-static double visit_seconds(const struct search *search, double time_us)
+static double batch_seconds(const struct search *search, double time_us)
 {
 	return is_sustained(search) ? SUSTAINED_VISIT_S
 				    : 1e-6 * fmax(time_us, sample_least_us) * (1 + rest_ratio);
@@ -299,7 +299,7 @@ static enum status time_in_turn(struct search *search, struct evaluated *const *
 /* The time of the smallest number of rounds for one load. */
 static double least_seconds(const struct search *search, const struct evaluated *evaluated)
 {
-	return visit_seconds(search, evaluated->result.time.median) *
+	return batch_seconds(search, evaluated->result.time.median) *
 	       (is_sustained(search) ? SUSTAINED_FIRST_LOOK : FIRST_LOOK);
 }
 
