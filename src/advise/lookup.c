@@ -132,8 +132,8 @@ static bool has_bits_of_class(const struct lookup_request *request, const struct
 			continue;
 		members++;
 		has = other->winner.result.bits &&
-		      bits_compare(entry->winner.result.bits, other->winner.result.bits, NULL) ==
-			      BITS_SAME;
+		      output_digest_compare(entry->winner.result.bits, other->winner.result.bits,
+			      NULL) == DIGEST_SAME;
 	}
 	return has && members > 0;
 }

@@ -99,22 +99,22 @@ static void take_failed(struct check_row *row, const struct result *result)
 /* Outputs that differ bitwise from the baseline's are a verdict, regardless of the time. */
 static void take_bits(const struct check *check, struct check_row *row)
 {
-	const struct bits *then = row->entry.winner.result.bits;
-	const struct bits *now = row->trial->result.bits;
+	const struct output_digest *then = row->entry.winner.result.bits;
+	const struct output_digest *now = row->trial->result.bits;
 	CLEANUP(text_release) struct text common = {0};
-	enum bits_verdict verdict = BITS_UNKNOWN;
+	enum digest_verdict verdict = DIGEST_UNKNOWN;
 	uint64_t rows = 0;
 
 	if (!check->options.bits && !row->entry.bits)
 		return;
 	if (then && now)
-		verdict = bits_compare(then, now, &rows);
-	if (verdict == BITS_UNKNOWN)
+		verdict = output_digest_compare(then, now, &rows);
+	if (verdict == DIGEST_UNKNOWN)
 		check_row_decide(row, CHECK_NOT_COMPARABLE, "%s no digests of its outputs",
 			row->entry.winner.result.by_program ? "a program has"
 			: then                              ? "today's kernel has"
 							    : "the baseline has");
-	if (verdict != BITS_OTHER)
+	if (verdict != DIGEST_OTHER)
 		return;
 	bits_describe(now, rows, &common);
 	check_row_decide(row, CHECK_OTHER_BITS, "the order of sums changed: other bits in %s%s",

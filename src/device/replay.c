@@ -262,7 +262,7 @@ static struct result answer_of(const struct result *recorded, bool verify)
 		memory_copy(recorded->resources, result.launch_count * sizeof(*result.resources));
 	if (verify) {
 		result.verification = recorded->verification;
-		result.bits = bits_copy(recorded->bits);
+		result.bits = output_digest_copy(recorded->bits);
 	}
 	return result;
 }

@@ -22,9 +22,9 @@
 struct evaluator {
 	struct context *context;
 	volatile sig_atomic_t *interrupted; /* may be NULL */
-	bool keeps_pruned;          /* evaluates candidates that the family's prune rules reject */
-	bool outlives_references;   /* a failing reference fails its trials, not the call */
-	const struct bits *bits;    /* trials with other digests are not sampled; NULL: any */
+	bool keeps_pruned;        /* evaluates candidates that the family's prune rules reject */
+	bool outlives_references; /* a failing reference fails its trials, not the call */
+	const struct output_digest *bits; /* trials with other digests are not sampled; NULL: any */
 	size_t on_device_max;       /* trials that may be on the device at a time; 0: no limit */
 	double until_s;             /* clock_seconds() when the budget is spent; 0: never */
 	struct sampling first_look; /* sampling of trials whose goal is TRIAL_DONE; each is sampled

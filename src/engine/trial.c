@@ -268,12 +268,14 @@ static void take_driver_resources(struct trial *trial, struct result *found)
 	score_again(trial);
 }
 
-static bool has_bits(const struct result *result, const struct bits *wanted)
+static bool has_bits(const struct result *result, const struct output_digest *wanted)
 {
-	return !wanted || (result->bits && bits_compare(result->bits, wanted, NULL) == BITS_SAME);
+	return !wanted ||
+	       (result->bits && output_digest_compare(result->bits, wanted, NULL) == DIGEST_SAME);
 }
 
-void trial_take_reply(struct trial *trial, struct device_reply *reply, const struct bits *wanted)
+void trial_take_reply(
+	struct trial *trial, struct device_reply *reply, const struct output_digest *wanted)
 {
 	struct result *found = &reply->result;
 

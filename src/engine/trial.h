@@ -53,7 +53,8 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 enum status trial_predict(const struct trial *trial, double *time_us, struct error *err);
 /* Adds the reply's result to the trial's. A trial whose outputs differ from `wanted` (NULL: any)
  * ends with OUTCOME_OTHER_BITS. If the problem's reference failed, the trial goes on. */
-void trial_take_reply(struct trial *trial, struct device_reply *reply, const struct bits *wanted);
+void trial_take_reply(
+	struct trial *trial, struct device_reply *reply, const struct output_digest *wanted);
 /* Ends the trial; detail, which may be NULL, is copied. */
 void trial_finish(struct trial *trial, enum outcome outcome, const char *detail);
 void trial_release(struct trial *trial);

@@ -35,7 +35,8 @@ static const struct record_member parameter_members[] = {
 		struct parameter, binding, &define_binding_member, "as", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct parameter, absent_value, &expression_fixed_member, "absent",
 		.flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct parameter, keeps_bits, "keeps_bits", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(
+		struct parameter, bitwise_neutral, "bitwise_neutral", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct parameter, help, "help", .flags = RECORD_OPTIONAL),
 	EXPRESSION(struct parameter, default_value, "default", .flags = RECORD_NOT_JSON),
 };

@@ -20,8 +20,8 @@ struct parameter {
 	 * May be NULL. */
 	struct expression *absent_value;
 	struct define_binding binding;
-	bool is_argument; /* a kernel argument; if false, a -D */
-	bool keeps_bits;  /* all values give bitwise equal results */
+	bool is_argument;     /* a kernel argument; if false, a -D */
+	bool bitwise_neutral; /* all values give bitwise equal results */
 };
 
 struct constant {

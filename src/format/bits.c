@@ -8,19 +8,19 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-struct bits *bits_copy(const struct bits *bits)
+struct output_digest *output_digest_copy(const struct output_digest *bits)
 {
-	struct bits *copy = bits ? memory_zeroed(1, sizeof(*copy)) : NULL;
+	struct output_digest *copy = bits ? memory_zeroed(1, sizeof(*copy)) : NULL;
 
 	if (bits)
-		record_copy(&bits_record, bits, copy);
+		record_copy(&output_digest_record, bits, copy);
 	return copy;
 }
 
-void bits_free(struct bits **bits)
+void output_digest_free(struct output_digest **bits)
 {
 	if (*bits)
-		record_release(&bits_record, *bits);
+		record_release(&output_digest_record, *bits);
 	free(*bits);
 	*bits = NULL;
 }
@@ -39,7 +39,8 @@ uint64_t bits_digest_rows(uint64_t rows, size_t i)
 	return i < 64 && UINT64_C(1) << i < rows ? UINT64_C(1) << i : rows;
 }
 
-enum bits_verdict bits_compare(const struct bits *a, const struct bits *b, uint64_t *rows)
+enum digest_verdict output_digest_compare(
+	const struct output_digest *a, const struct output_digest *b, uint64_t *rows)
 {
 	const uint64_t fewest = a->rows < b->rows ? a->rows : b->rows;
 	const char *of_a = NULL, *of_b = NULL;
@@ -58,11 +59,11 @@ enum bits_verdict bits_compare(const struct bits *a, const struct bits *b, uint6
 	if (rows)
 		*rows = common;
 	if (!common)
-		return BITS_UNKNOWN;
-	return strcmp(of_a, of_b) == 0 ? BITS_SAME : BITS_OTHER;
+		return DIGEST_UNKNOWN;
+	return strcmp(of_a, of_b) == 0 ? DIGEST_SAME : DIGEST_OTHER;
 }
 
-void bits_describe(const struct bits *bits, uint64_t rows, struct text *text)
+void bits_describe(const struct output_digest *bits, uint64_t rows, struct text *text)
 {
 	text_appendf(text, "%llu row%s on %u input%s", (unsigned long long)rows,
 		rows == 1 ? "" : "s", bits->inputs, bits->inputs == 1 ? "" : "s");
@@ -78,15 +79,16 @@ static const struct record_rule digest_rule = {
 	.expected = "16 hexadecimal digits", .accepts = is_digest};
 
 static const struct record_member bits_members[] = {
-	RECORD_VALUE(struct bits, inputs, "inputs", .low = 1, .high = INFINITY),
-	RECORD_VALUE(struct bits, rows, "rows", .low = 1, .high = INFINITY),
-	RECORD_STRINGS(struct bits, digests, "digests", .rule = &digest_rule, .count_min = 1),
+	RECORD_VALUE(struct output_digest, inputs, "inputs", .low = 1, .high = INFINITY),
+	RECORD_VALUE(struct output_digest, rows, "rows", .low = 1, .high = INFINITY),
+	RECORD_STRINGS(
+		struct output_digest, digests, "digests", .rule = &digest_rule, .count_min = 1),
 };
 
 static enum status bits_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	const struct bits *bits = value;
+	const struct output_digest *bits = value;
 	size_t count = 0;
 
 	(void)context;
@@ -98,5 +100,5 @@ static enum status bits_check(
 		bits_digest_count(bits->rows), (unsigned long long)bits->rows);
 }
 
-RECORD_DEFINE(
-	struct bits, bits_record, bits_members, .name = "bits", .open = true, .check = bits_check);
+RECORD_DEFINE(struct output_digest, output_digest_record, bits_members, .name = "bits",
+	.open = true, .check = bits_check);

@@ -11,33 +11,34 @@
 
 /* Digest i covers the first 1 << i rows, and the last digest covers all rows. If there are
  * several outputs, a row is the same fraction of each. */
-struct bits {
+struct output_digest {
 	unsigned inputs; /* number of probe inputs; 0: there are no digests */
 	uint64_t rows;
 	char **digests; /* 16 hexadecimal digits each; NULL-terminated */
 };
-RECORD_DECLARE(struct bits, bits_record);
+RECORD_DECLARE(struct output_digest, output_digest_record);
 
-/* Returns NULL if `bits` is NULL. The caller frees the copy with bits_free(). */
-struct bits *bits_copy(const struct bits *bits);
-void bits_free(struct bits **bits);
+/* Returns NULL if `bits` is NULL. The caller frees the copy with output_digest_free(). */
+struct output_digest *output_digest_copy(const struct output_digest *bits);
+void output_digest_free(struct output_digest **bits);
 
 /* The number of digests that an output with that many rows has. */
 size_t bits_digest_count(uint64_t rows);
 /* The number of rows that digest i covers. */
 uint64_t bits_digest_rows(uint64_t rows, size_t i);
 
-enum bits_verdict {
-	BITS_SAME,
-	BITS_OTHER,
-	BITS_UNKNOWN, /* one has no digests, the inputs differ, or they have no number of rows in
+enum digest_verdict {
+	DIGEST_SAME,
+	DIGEST_OTHER,
+	DIGEST_UNKNOWN, /* one has no digests, the inputs differ, or they have no number of rows in
 			 common */
 };
 /* Compares the digests of the largest number of rows that both have. *rows gets this number, or 0
  * if they have no number in common; `rows` may be NULL. */
-enum bits_verdict bits_compare(const struct bits *a, const struct bits *b, uint64_t *rows);
+enum digest_verdict output_digest_compare(
+	const struct output_digest *a, const struct output_digest *b, uint64_t *rows);
 
 /* Appends, for example, "16 rows on 2 inputs". */
-void bits_describe(const struct bits *bits, uint64_t rows, struct text *text);
+void bits_describe(const struct output_digest *bits, uint64_t rows, struct text *text);
 
 #endif

@@ -240,8 +240,8 @@ static bool old_stays(const struct pair *pair, const struct tuned_row *old,
 static bool has_bits_of(const struct tuned_entry *entry, const struct tuned_row *row)
 {
 	return !entry->bits || (entry->winner.result.bits && row->result.bits &&
-				       bits_compare(entry->winner.result.bits, row->result.bits,
-					       NULL) == BITS_SAME);
+				       output_digest_compare(entry->winner.result.bits,
+					       row->result.bits, NULL) == DIGEST_SAME);
 }
 
 /* Converts the row's time to the new entry's run, if the runs are comparable. */

@@ -200,7 +200,7 @@ static const struct record_member result_members[] = {
 		.absent = VERIFIED_REFERENCE),
 	RECORD_ENUM(struct result, by_program, verified_by_names, "verified_by",
 		.flags = RECORD_OPTIONAL),
-	RECORD_POINTER(struct result, bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
+	RECORD_POINTER(struct result, bits, output_digest_record, "bits", .flags = RECORD_OPTIONAL),
 	RECORD_FLAT(struct result, measured, measured_record),
 	RECORD_FLAT(struct result, spent, spent_record),
 	RECORD_DERIVED(struct result, &timing_custom, "timing", .flags = RECORD_OPTIONAL),
@@ -241,7 +241,7 @@ void result_add(struct result *result, struct result *found)
 	result->flags |= found->flags;
 	result->by_program |= found->by_program;
 	if (found->bits) {
-		bits_free(&result->bits);
+		output_digest_free(&result->bits);
 		result->bits = found->bits;
 		found->bits = NULL;
 	}

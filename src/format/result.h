@@ -92,9 +92,9 @@ struct result {
 	size_t launch_count;
 	struct score score; /* launch_count 0: not scored */
 	struct verification verification;
-	enum verified verified; /* the reference that the output was compared with, if it was */
-	struct bits *bits;      /* digests of the outputs on probe inputs; NULL: not known */
-	bool by_program;        /* compared and timed by the user's program */
+	enum verified verified;     /* the reference that the output was compared with, if it was */
+	struct output_digest *bits; /* digests of the outputs on probe inputs; NULL: not known */
+	bool by_program;            /* compared and timed by the user's program */
 	struct measured measured;
 	struct spent spent;
 	double *samples_us;

@@ -191,8 +191,8 @@ static const struct record_member row_members[] = {
 	RECORD_NESTED(struct tuned_row, result.verification, errors_record, "errors",
 		.flags = RECORD_OPTIONAL,
 		.present = RECORD_PRESENT(struct tuned_row, result.verification.done)),
-	RECORD_POINTER(
-		struct tuned_row, result.bits, bits_record, "bits", .flags = RECORD_OPTIONAL),
+	RECORD_POINTER(struct tuned_row, result.bits, output_digest_record, "bits",
+		.flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tuned_row, why, "why", .flags = RECORD_OPTIONAL),
 };
 #undef SHORT_MEMBERS

@@ -203,7 +203,7 @@ static const struct record_member answer_members[] = {
 		.present = RECORD_PRESENT(struct measure_answer, reply.result.verification.done)),
 	RECORD_ENUM(struct measure_answer, reply.result.verified, verified_names, "verified",
 		.flags = RECORD_OPTIONAL),
-	RECORD_POINTER(struct measure_answer, reply.result.bits, bits_record, "bits",
+	RECORD_POINTER(struct measure_answer, reply.result.bits, output_digest_record, "bits",
 		.flags = RECORD_OPTIONAL),
 	RECORD_FLAT(struct measure_answer, reply.result.measured, measured_record),
 	RECORD_FLAT(struct measure_answer, reply.result.spent, spent_record),

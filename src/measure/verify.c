@@ -312,7 +312,8 @@ static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded,
 /* Runs the candidate once on each set of probe inputs and computes the digests of its results. The
  * digest of more rows includes the digests of fewer rows. *result stays NULL if there are no probe
  * inputs or too many parts. */
-static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct bits **result)
+static bool digest(
+	struct gpu_session *gpu, const struct loaded *loaded, struct output_digest **result)
 {
 	const struct problem_data *problem = loaded->problem;
 	const size_t outputs = problem->description.reference.output_count;
@@ -348,7 +349,7 @@ static bool digest(struct gpu_session *gpu, const struct loaded *loaded, struct 
 		}
 	}
 	*result = memory_zeroed(1, sizeof(**result));
-	**result = (struct bits){.inputs = (unsigned)problem->probe_count,
+	**result = (struct output_digest){.inputs = (unsigned)problem->probe_count,
 		.rows = rows,
 		.digests = memory_zeroed(parts + 1, sizeof(char *))};
 	for (size_t part = 0; part < parts; part++)

@@ -16,13 +16,14 @@ enum {
 
 /* ---- classes ---- */
 struct bits_class {
-	const struct bits *bits;
+	const struct output_digest *bits;
 	double mean, largest; /* logarithms of losses; a problem without a time counts as
 				 matrix_untimed_loss */
 	bool is_whole;        /* every problem has a timed configuration of this class */
 };
 
-static struct bits_class class_of(const struct timing_matrix *matrix, const struct bits *bits)
+static struct bits_class class_of(
+	const struct timing_matrix *matrix, const struct output_digest *bits)
 {
 	const size_t problems = matrix->run->problems->count;
 	struct bits_class class = {.bits = bits, .is_whole = !matrix->is_search};
@@ -65,10 +66,11 @@ static struct bits_class *find_classes(const struct timing_matrix *matrix, size_
 				problem = p;
 			}
 	for (size_t i = 0; i < matrix->count; i++) {
-		const struct bits *bits = matrix->rows[i].bits[problem];
+		const struct output_digest *bits = matrix->rows[i].bits[problem];
 		size_t k = 0;
 
-		while (bits && k < *count && bits_compare(classes[k].bits, bits, NULL) != BITS_SAME)
+		while (bits && k < *count &&
+			output_digest_compare(classes[k].bits, bits, NULL) != DIGEST_SAME)
 			k++;
 		if (bits && k == *count)
 			classes[(*count)++] = class_of(matrix, bits);
@@ -100,7 +102,7 @@ static void take_class(const struct timing_matrix *matrix, const struct bits_cla
 {
 	const size_t problems = matrix->run->problems->count;
 
-	shared->bits = bits_copy(class->bits);
+	shared->bits = output_digest_copy(class->bits);
 	shared->mean_loss = expm1(class->mean);
 	shared->largest_loss = expm1(class->largest);
 	shared->members = memory_zeroed(matrix->count + 1, sizeof(*shared->members));
@@ -256,7 +258,7 @@ static enum status want_reference(struct search *search, struct error *err)
 	size_t candidate;
 
 	if (entry && entry->winner.result.bits) {
-		search->bits = bits_copy(entry->winner.result.bits);
+		search->bits = output_digest_copy(entry->winner.result.bits);
 		return STATUS_OK;
 	}
 	candidate = reference_candidate(search, entry);
@@ -278,7 +280,7 @@ enum status bits_want(struct search *search, size_t *members, size_t *count, str
 	if (rule->reference)
 		TRY(want_reference(search, err));
 	else
-		search->bits = bits_copy(rule->class.bits);
+		search->bits = output_digest_copy(rule->class.bits);
 	for (size_t i = 0; i < rule->class.member_count; i++) {
 		const struct shared_member *member = &rule->class.members[i];
 		const ptrdiff_t found =
@@ -303,7 +305,7 @@ static bool differ_in_these_alone(const struct candidates *pool, size_t a, size_
 	if (pool->family_of[a] != pool->family_of[b])
 		return false;
 	for (size_t i = 0; i < family->parameter_count; i++)
-		if (of_a[i] != of_b[i] && !parameters[i].keeps_bits)
+		if (of_a[i] != of_b[i] && !parameters[i].bitwise_neutral)
 			return false;
 	return true;
 }
@@ -325,7 +327,7 @@ bool bits_known(const struct search *search, size_t candidate, struct result *re
 			return false;
 		result->outcome = OUTCOME_OTHER_BITS;
 		result->detail = string_format("the same as {%s}, because the other parameters "
-					       "that differ are marked \"keeps_bits\"",
+					       "that differ are marked \"bitwise_neutral\"",
 			other->result.configuration);
 		return true;
 	}
@@ -343,11 +345,12 @@ char *bits_contradiction(const struct search *search)
 			if (items[k].result.bits &&
 				differ_in_these_alone(
 					&search->pool, items[i].candidate, items[k].candidate) &&
-				bits_compare(items[i].result.bits, items[k].result.bits, NULL) ==
-					BITS_OTHER)
+				output_digest_compare(items[i].result.bits, items[k].result.bits,
+					NULL) == DIGEST_OTHER)
 				return string_format(
 					"%s: {%s} and {%s} differ only in parameters marked "
-					"\"keeps_bits\", but their outputs are not bitwise equal",
+					"\"bitwise_neutral\", but their outputs are not bitwise "
+					"equal",
 					items[i].result.family, items[k].result.configuration,
 					items[i].result.configuration);
 	return NULL;

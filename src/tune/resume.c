@@ -62,8 +62,9 @@ enum status resume_entry(struct tune_run *run, size_t number, bool *done, struct
  * and its outputs have the digests that are required now. */
 static bool is_worth_taking(const struct search *search, const struct result *result)
 {
-	const bool is_other = search->bits && result->bits &&
-			      bits_compare(search->bits, result->bits, NULL) != BITS_SAME;
+	const bool is_other =
+		search->bits && result->bits &&
+		output_digest_compare(search->bits, result->bits, NULL) != DIGEST_SAME;
 
 	return result->outcome != OUTCOME_DEVICE_LOST && result->outcome != OUTCOME_TOO_NOISY &&
 	       (!search->bits || result->outcome != OUTCOME_OK || result->bits) &&

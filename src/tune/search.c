@@ -329,7 +329,7 @@ void search_free(struct search **freed)
 	free(search->known);
 	free(search->asked);
 	free(search->planned);
-	bits_free(&search->bits);
+	output_digest_free(&search->bits);
 	candidates_release(&search->pool);
 	free(search);
 }

@@ -25,9 +25,10 @@ struct search {
 	size_t *planned;
 	size_t planned_count, listed_count; /* the first listed_count are the model's shortlist */
 	ptrdiff_t incumbent;                /* the candidate, or -1 */
-	struct bits *bits; /* only outputs with these digests may win (tune/bits.h); NULL: any */
-	size_t resumed;    /* number of evaluated results that come from an interrupted run */
-	bool exhausted;    /* the strategy has no more proposals */
+	struct output_digest
+		*bits;  /* only outputs with these digests may win (tune/bits.h); NULL: any */
+	size_t resumed; /* number of evaluated results that come from an interrupted run */
+	bool exhausted; /* the strategy has no more proposals */
 	const char *stopped_because;
 	size_t best;             /* index into evaluated */
 	unsigned remeasure_pass; /* number of the last pass of the final measurement; 0 before the

@@ -23,7 +23,7 @@ static void rows_cut(struct timing_matrix *matrix, size_t count)
 		free(row->family);
 		free(row->configuration);
 		for (size_t p = 0; p < matrix->run->problems->count; p++)
-			bits_free(&row->bits[p]);
+			output_digest_free(&row->bits[p]);
 		free(row->bits);
 		free(row->us);
 	}
@@ -68,8 +68,8 @@ static void take_time(
 	row->us[problem] = us;
 	if (!tried->bits)
 		return;
-	bits_free(&row->bits[problem]);
-	row->bits[problem] = bits_copy(tried->bits);
+	output_digest_free(&row->bits[problem]);
+	row->bits[problem] = output_digest_copy(tried->bits);
 }
 
 /* The time of a candidate; from the shared rounds if it was timed in turn. */
@@ -127,14 +127,15 @@ enum status matrix_run(
 }
 
 /* ---- the comparison ---- */
-bool matrix_has_bits(const struct config_times *row, const struct bits *bits, size_t problem)
+bool matrix_has_bits(
+	const struct config_times *row, const struct output_digest *bits, size_t problem)
 {
-	return !bits ||
-	       (row->bits[problem] && bits_compare(row->bits[problem], bits, NULL) == BITS_SAME);
+	return !bits || (row->bits[problem] && output_digest_compare(row->bits[problem], bits,
+						       NULL) == DIGEST_SAME);
 }
 
 struct config_times *matrix_best(
-	const struct timing_matrix *matrix, const struct bits *bits, size_t problem)
+	const struct timing_matrix *matrix, const struct output_digest *bits, size_t problem)
 {
 	struct config_times *best = NULL;
 
@@ -321,7 +322,7 @@ void shared_choice_release(struct shared_choice *shared)
 		free(shared->members[i].configuration);
 	}
 	free(shared->members);
-	bits_free(&shared->bits);
+	output_digest_free(&shared->bits);
 	free(shared->family);
 	free(shared->configuration);
 	free(shared->us);

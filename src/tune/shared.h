@@ -23,7 +23,7 @@ struct shared_choice {
 	char *family, *configuration;
 	/* For a class, its digests for the problem with the most rows, and its configurations,
 	 * each of which is used for at least one problem. NULL for a single configuration. */
-	struct bits *bits;
+	struct output_digest *bits;
 	struct shared_member *members;
 	size_t member_count, classes; /* classes: number of classes that were compared */
 	/* per problem of the run: its time, and the best time among all configurations that were
@@ -45,8 +45,8 @@ void shared_choice_release(struct shared_choice *shared);
 /* The times of one configuration. */
 struct config_times {
 	char *family, *configuration;
-	double *us;         /* one per problem; 0: not timed */
-	struct bits **bits; /* one per problem; NULL: not known */
+	double *us;                  /* one per problem; 0: not timed */
+	struct output_digest **bits; /* one per problem; NULL: not known */
 	double score;
 	bool has_won;
 };
@@ -71,10 +71,11 @@ enum status matrix_compare(struct timing_matrix *matrix, struct error *err);
  * all times. */
 void matrix_keep(struct timing_matrix *matrix, size_t least);
 /* Whether a row has these digests for a problem; `bits` NULL matches any. */
-bool matrix_has_bits(const struct config_times *row, const struct bits *bits, size_t problem);
+bool matrix_has_bits(
+	const struct config_times *row, const struct output_digest *bits, size_t problem);
 /* Returns the fastest row with these digests for a problem, or NULL if no such row was timed. */
 struct config_times *matrix_best(
-	const struct timing_matrix *matrix, const struct bits *bits, size_t problem);
+	const struct timing_matrix *matrix, const struct output_digest *bits, size_t problem);
 double matrix_best_us(
 	const struct timing_matrix *matrix, size_t problem); /* infinite if no row was timed */
 /* Fills in best_us and the number of rows that were compared; allocates us with zeros. */

@@ -41,10 +41,10 @@ RULE(cache_key)
 	return json_new_string(key);
 }
 
-static struct bits bits_of(const struct json_at *in, const char *key)
+static struct output_digest bits_of(const struct json_at *in, const char *key)
 {
 	const struct json_at at = rule_member(in, key);
-	struct bits bits = {
+	struct output_digest bits = {
 		.inputs = (unsigned)rule_size(&at, "inputs"), .rows = rule_size(&at, "rows")};
 	size_t count;
 
@@ -55,12 +55,12 @@ static struct bits bits_of(const struct json_at *in, const char *key)
 RULE(bits)
 {
 	static const char *const verdicts[] = {
-		[BITS_SAME] = "same", [BITS_OTHER] = "other", [BITS_UNKNOWN] = "unknown"};
-	const struct bits a = bits_of(in, "a"), b = bits_of(in, "b");
+		[DIGEST_SAME] = "same", [DIGEST_OTHER] = "other", [DIGEST_UNKNOWN] = "unknown"};
+	const struct output_digest a = bits_of(in, "a"), b = bits_of(in, "b");
 	struct json *out = json_new_object();
 	uint64_t rows;
 
-	json_put_string(out, "verdict", verdicts[bits_compare(&a, &b, &rows)]);
+	json_put_string(out, "verdict", verdicts[output_digest_compare(&a, &b, &rows)]);
 	json_put_int(out, "rows", (int64_t)rows);
 	json_put_int(out, "count", (int64_t)bits_digest_count(a.rows));
 	return out;
