@@ -247,7 +247,7 @@ static void show_lost(FILE *out, const struct tuned_entry *entry)
 		[REJECT_ORDER] = "; tied, so the first in the search space wins",
 	};
 	const double as_fast = 0.0005;
-	const struct tuned_lost *lost = entry->runner_up->lost;
+	const struct tuned_rejection *lost = entry->runner_up->lost;
 	const bool is_energy = entry->objective == OBJECTIVE_ENERGY;
 
 	if (!lost)
@@ -399,7 +399,7 @@ static void show_end(struct show *show, const struct problem_result *result)
 		common_print(show->out, "             timed in a %s L2\n",
 			winner->result.flags & FLAG_MASK(WARM_L2) ? "warm" : "cold");
 	if (result->runner_up != SIZE_MAX) {
-		const struct tuned_lost *lost = result->entry->runner_up->lost;
+		const struct tuned_rejection *lost = result->entry->runner_up->lost;
 
 		show_row(show->out, lost && lost->by != REJECT_SLOWER ? "tied" : "runner-up",
 			problem, &result->evaluated->items[result->runner_up]);

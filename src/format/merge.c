@@ -160,7 +160,7 @@ static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_
 {
 	struct tuned_row copy = tuned_row_copy(row);
 
-	tuned_row_forget_lost(&copy); /* `lost` refers to another winner */
+	tuned_row_forget_rejection(&copy); /* `lost` refers to another winner */
 	if (!copy.run)
 		copy.run = string_copy(entry->run);
 	return copy;

@@ -110,16 +110,17 @@ const char *const reject_reason_names[] = {[REJECT_SLOWER] = "slower",
 	NULL};
 
 static const struct record_member lost_members[] = {
-	RECORD_ENUM(struct tuned_lost, by, reject_reason_names, "by"),
-	RECORD_VALUE(struct tuned_lost, ratio, "ratio", .flags = RECORD_ROUNDED, .low = 0,
+	RECORD_ENUM(struct tuned_rejection, by, reject_reason_names, "by"),
+	RECORD_VALUE(struct tuned_rejection, ratio, "ratio", .flags = RECORD_ROUNDED, .low = 0,
 		.high = INFINITY),
-	FIGURE(struct tuned_lost, ratio_low, NAN),
-	FIGURE(struct tuned_lost, ratio_high, NAN),
-	RECORD_VALUE(struct tuned_lost, rounds, "rounds", .flags = RECORD_OPTIONAL),
-	AMOUNT(struct tuned_lost, value, NAN),
-	AMOUNT(struct tuned_lost, winner_value, NAN),
+	FIGURE(struct tuned_rejection, ratio_low, NAN),
+	FIGURE(struct tuned_rejection, ratio_high, NAN),
+	RECORD_VALUE(struct tuned_rejection, rounds, "rounds", .flags = RECORD_OPTIONAL),
+	AMOUNT(struct tuned_rejection, value, NAN),
+	AMOUNT(struct tuned_rejection, winner_value, NAN),
 };
-static RECORD_DEFINE(struct tuned_lost, lost_record, lost_members, .name = "lost", .open = true);
+static RECORD_DEFINE(
+	struct tuned_rejection, lost_record, lost_members, .name = "lost", .open = true);
 #define LOST RECORD_POINTER(struct tuned_row, lost, lost_record, "lost", .flags = RECORD_OPTIONAL)
 
 /* ---- any JSON, as text ---- */
@@ -298,7 +299,7 @@ struct tuned_entry tuned_entry_copy(const struct tuned_entry *entry)
 	return copy;
 }
 
-void tuned_row_forget_lost(struct tuned_row *row)
+void tuned_row_forget_rejection(struct tuned_row *row)
 {
 	free(row->lost);
 	row->lost = NULL;
@@ -405,9 +406,9 @@ void tuned_entry_promote(struct tuned_entry *entry, size_t which)
 		tuned_row_release(entry->runner_up);
 	free(entry->runner_up);
 	entry->runner_up = NULL;
-	tuned_row_forget_lost(&entry->winner);
+	tuned_row_forget_rejection(&entry->winner);
 	for (size_t i = 0; i < entry->family_count; i++)
-		tuned_row_forget_lost(&entry->families[i]);
+		tuned_row_forget_rejection(&entry->families[i]);
 }
 
 char *tuned_row_configuration(const struct tuned_row *row)

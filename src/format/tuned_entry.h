@@ -41,7 +41,7 @@ enum reject_reason {
 };
 extern const char *const reject_reason_names[]; /* NULL-terminated */
 
-struct tuned_lost {
+struct tuned_rejection {
 	enum reject_reason by;
 	double ratio;                 /* time (or energy) divided by the winner's */
 	double ratio_low, ratio_high; /* 95% interval over the common rounds; NaN: not known */
@@ -70,17 +70,17 @@ struct tuned_row {
 	char **tensor_maps; /* JSON text of plan_tensor_map_record, because a parsed tree takes ten
 			       times the memory */
 	size_t tensor_map_count;
-	char *run;               /* the older run that measured this row; NULL: the entry's run */
-	bool is_dram_bound;      /* of a row without a score: its time does not follow the clock */
-	struct json *why;        /* explanation in answers of explain, lookup and advise, or NULL */
-	struct tuned_lost *lost; /* why it lost; NULL: not known, or this is the winner */
-	struct json *unknown;    /* members from a newer version, or NULL */
+	char *run;          /* the older run that measured this row; NULL: the entry's run */
+	bool is_dram_bound; /* of a row without a score: its time does not follow the clock */
+	struct json *why;   /* explanation in answers of explain, lookup and advise, or NULL */
+	struct tuned_rejection *lost; /* why it lost; NULL: not known, or this is the winner */
+	struct json *unknown;         /* members from a newer version, or NULL */
 };
 RECORD_DECLARE(struct tuned_launch, tuned_launch_record);
 RECORD_DECLARE(struct tuned_row, tuned_row_record);
 void tuned_row_release(struct tuned_row *row);
 struct tuned_row tuned_row_copy(const struct tuned_row *row);
-void tuned_row_forget_lost(struct tuned_row *row);
+void tuned_row_forget_rejection(struct tuned_row *row);
 /* Whether the time follows the GPU's clock according to the score. */
 bool tuned_row_is_clock_bound(const struct tuned_row *row);
 /* Releases what only a winner stores: how it is built and launched, its score, errors and

@@ -118,7 +118,7 @@ static struct tuned_row tied_row(
 		.configuration = configuration_named_values(
 			bound, candidates_configuration(pool, evaluated->candidate)),
 		.result.time = evaluated->result.time,
-		.lost = selection_lost(search, selection, which)};
+		.lost = selection_rejection(search, selection, which)};
 }
 
 /* Adds the best row of each other family; all times are measured, or all are predicted. */
@@ -149,7 +149,7 @@ static enum status put_families(const struct search *search, const struct select
 			continue;
 		TRY(row_of(search, best[f], row, err));
 		tuned_row_shorten(row);
-		row->lost = selection_lost(search, selection, best[f]);
+		row->lost = selection_rejection(search, selection, best[f]);
 		entry->family_count++;
 	}
 	return STATUS_OK;

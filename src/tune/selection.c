@@ -301,7 +301,7 @@ void selection_release(struct selection *selection)
 /* ---- reasons against the other families ---- */
 /* Computes the ratio to the winner's time over the rounds that both have. */
 static void compare_rounds(const struct search *search, const struct selection *selection,
-	const struct selection_item *item, struct tuned_lost *lost)
+	const struct selection_item *item, struct tuned_rejection *lost)
 {
 	const struct evaluated *items = search->evaluated.items;
 	const struct round_times both[] = {evaluated_times(&items[item->evaluated]),
@@ -320,7 +320,7 @@ static void compare_rounds(const struct search *search, const struct selection *
 }
 
 static void take_values(const struct selection *selection, const struct selection_item *item,
-	struct tuned_lost *lost)
+	struct tuned_rejection *lost)
 {
 	const struct selection_item *winner = &selection->items[selection->winner];
 	const double fastest_us = selection->items[selection->fastest].median_us;
@@ -340,13 +340,14 @@ static void take_values(const struct selection *selection, const struct selectio
 	}
 }
 
-struct tuned_lost *selection_lost(
+struct tuned_rejection *selection_rejection(
 	const struct search *search, const struct selection *selection, size_t evaluated)
 {
 	const struct selection_item *timed = selection_find(selection, evaluated);
 	const struct selection_item own = selection_item_of(search, evaluated);
 	const struct selection_item *item = timed ? timed : &own;
-	struct tuned_lost lost = {.by = selection_reject_reason(selection, item, timed != NULL),
+	struct tuned_rejection lost = {
+		.by = selection_reject_reason(selection, item, timed != NULL),
 		.ratio = item->median_us / selection->items[selection->winner].median_us,
 		.ratio_low = NAN,
 		.ratio_high = NAN,

@@ -103,7 +103,7 @@ static inline size_t selection_winner(const struct selection *selection)
 
 /* Describes why an evaluated candidate lost; the caller frees it. NULL if its time cannot be
  * compared. */
-struct tuned_lost *selection_lost(
+struct tuned_rejection *selection_rejection(
 	const struct search *search, const struct selection *selection, size_t evaluated);
 
 #endif

@@ -160,7 +160,7 @@ TEST(the_entry_says_by_what_the_runner_up_lost)
 {
 	struct stage stage;
 	struct error err = {0};
-	const struct tuned_lost *lost;
+	const struct tuned_rejection *lost;
 
 	stage_open(&stage);
 	evaluate(&stage, "tile/direct", 0, 100, 120);

@@ -97,7 +97,7 @@ static inline struct tuned_entry entry(
 	*entry.runner_up = row("gemm/tied", 5);
 	for (size_t i = 0; i < entry.family_count; i++) {
 		entry.families[i].lost = memory_zeroed(1, sizeof(*entry.families[i].lost));
-		*entry.families[i].lost = (struct tuned_lost){.ratio = 2};
+		*entry.families[i].lost = (struct tuned_rejection){.ratio = 2};
 	}
 	free(list);
 	return entry;
