@@ -157,7 +157,7 @@ static enum status read_answer(
 	return line_read(&compile_answer_record, line, "worker-compile", answer, err);
 }
 
-static enum pool_event hear(void *context, struct worker *worker, bool handshake,
+static enum pool_event take_message(void *context, struct worker *worker, bool handshake,
 	struct pool_task *task, struct text *why)
 {
 	CLEANUP(text_release) struct text line = {0};
@@ -204,7 +204,7 @@ static const struct pool_kind kind = {.name = "the compiler's process",
 	.handshake_s = LOAD_SECONDS,
 	.start = start,
 	.send = send,
-	.on_message = hear,
+	.on_message = take_message,
 	.fail = fail};
 
 /* ---- finding the NVRTC library ---- */
