@@ -22,7 +22,7 @@ struct row_family {
 };
 
 /* A configuration of the file during the lookup. */
-struct option {
+struct lookup_option {
 	struct candidate candidate;      /* for the requested problem; empty before one is found */
 	const struct tuned_entry *entry; /* the entry that it was tuned in */
 	double default_us;
@@ -34,10 +34,10 @@ struct lookup {
 	const struct problem *problem;
 	struct row_family *families;
 	size_t family_count, family_capacity;
-	struct option best;   /* the best option so far */
-	size_t legal;         /* legal configurations so far */
-	struct hash_set seen; /* names of all rows so far, legal or not */
-	struct text reasons;  /* why rows do not apply; only the first few */
+	struct lookup_option best; /* the best option so far */
+	size_t legal;              /* legal configurations so far */
+	struct hash_set seen;      /* names of all rows so far, legal or not */
+	struct text reasons;       /* why rows do not apply; only the first few */
 	size_t reason_count;
 };
 
@@ -148,7 +148,7 @@ static bool has_model(const struct family *family)
 
 /* A configuration is not used if the untuned default of its family is predicted to be faster.
  * Predictions without a model are too rough to overrule what was tuned. */
-static bool is_eligible(const struct option *option)
+static bool is_eligible(const struct lookup_option *option)
 {
 	const struct candidate *candidate = &option->candidate;
 
@@ -158,7 +158,7 @@ static bool is_eligible(const struct option *option)
 }
 
 /* Among equal predictions prefers the configuration that runs as it was measured. */
-static double ranked_us(const struct option *option)
+static double ranked_us(const struct lookup_option *option)
 {
 	return option->candidate.prediction.time_us * (option->retuned_arguments ? 1.001 : 1);
 }
@@ -166,7 +166,7 @@ static double ranked_us(const struct option *option)
 /* Compares options by the model. results/tools/lookup_quality.py measures the quality of this
  * choice: it leaves out each problem of a tuned file in turn and looks it up among the others.
  * results/nvidia-h200/gemm.md has the figures. */
-static bool is_better(const struct option *option, const struct option *best)
+static bool is_better(const struct lookup_option *option, const struct lookup_option *best)
 {
 	return is_eligible(option) &&
 	       (!best->candidate.bound || ranked_us(option) < ranked_us(best));
@@ -179,7 +179,7 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 {
 	const struct lookup_request *request = lookup->request;
 	CLEANUP(memory_free) char *name = row_name(row);
-	struct option option = {.entry = entry};
+	struct lookup_option option = {.entry = entry};
 	/* other launch arguments could change the bits */
 	bool *retuned_arguments = request->bits ? NULL : &option.retuned_arguments;
 	struct row_family *family;
@@ -301,7 +301,7 @@ static char *described(const struct problem *asked, const struct tuned_entry *en
 static enum status find_nearest(
 	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
-	const struct option *best = &lookup->best;
+	const struct lookup_option *best = &lookup->best;
 	CLEANUP(memory_free) char *there = NULL;
 
 	TRY(consider_all(lookup, err));

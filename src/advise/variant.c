@@ -27,7 +27,7 @@ struct handle {
 	size_t multiple_count;
 };
 
-struct making {
+struct variant_making {
 	const struct problem *asked;
 	bool *given; /* per key: the user gave it; other keys follow a change (a packed pitch grows
 			with its row) */
@@ -57,7 +57,7 @@ void variant_list_release(struct variant_list *list)
 	*list = (struct variant_list){0};
 }
 
-static bool is_known(const struct making *making, const struct problem *problem)
+static bool is_known(const struct variant_making *making, const struct problem *problem)
 {
 	if (strcmp(problem->text, making->asked->text) == 0)
 		return true;
@@ -69,7 +69,7 @@ static bool is_known(const struct making *making, const struct problem *problem)
 
 /* Adds a variant, unless the operation rejects it (for example, because a given pitch is now too
  * small). */
-static void add(struct making *making, const struct variant *variant)
+static void add(struct variant_making *making, const struct variant *variant)
 {
 	const struct operation *operation = making->asked->operation;
 	struct variant_list *list = making->list;
@@ -117,7 +117,7 @@ static bool in_reach(const struct handle *handle, int64_t to)
 }
 
 /* Adds the change if the new value is within reach and there is room. */
-static void change(const struct making *making, const struct handle *handle, int64_t to,
+static void change(const struct variant_making *making, const struct handle *handle, int64_t to,
 	struct variant *variant)
 {
 	const size_t key = handle->axis->key;
@@ -129,7 +129,7 @@ static void change(const struct making *making, const struct handle *handle, int
 			.to = to};
 }
 
-static void add_single(struct making *making, const struct handle *handle, int64_t to)
+static void add_single(struct variant_making *making, const struct handle *handle, int64_t to)
 {
 	struct variant variant = {.kind = kind_of(handle, to)};
 
@@ -143,7 +143,7 @@ static int64_t round_up(int64_t value, int64_t multiple)
 	return (value + multiple - 1) / multiple * multiple;
 }
 
-static void vary(struct making *making, const struct handle *handle)
+static void vary(struct variant_making *making, const struct handle *handle)
 {
 	for (size_t i = 0; i < handle->multiple_count; i++) {
 		int64_t multiple = handle->multiples[i];
@@ -169,7 +169,7 @@ static bool has_multiple(const struct handle *handle, int64_t multiple)
 }
 
 /* Rounds all padded sizes, or all pitches, to one multiple. */
-static void vary_together(struct making *making, bool pitches, int64_t multiple)
+static void vary_together(struct variant_making *making, bool pitches, int64_t multiple)
 {
 	struct variant variant = {.kind = pitches ? VARIANT_PITCH : VARIANT_PAD};
 
@@ -184,7 +184,7 @@ static void vary_together(struct making *making, bool pitches, int64_t multiple)
 		add(making, &variant);
 }
 
-static void making_release(struct making *making)
+static void making_release(struct variant_making *making)
 {
 	for (size_t i = 0; i < making->handle_count; i++)
 		free(making->handles[i].multiples);
@@ -192,7 +192,7 @@ static void making_release(struct making *making)
 	free(making->given);
 }
 
-static void make_all(struct making *making)
+static void make_all(struct variant_making *making)
 {
 	for (size_t i = 0; i < making->handle_count; i++)
 		vary(making, &making->handles[i]);
@@ -242,7 +242,7 @@ enum status variants_make(
 	const struct operation *operation = asked->operation;
 	const struct advice_list *advice = &operation->advice;
 	CLEANUP(making_release)
-	struct making making = {.asked = asked,
+	struct variant_making making = {.asked = asked,
 		.list = list,
 		.given = memory_zeroed(operation->key_count + 1, sizeof(*making.given)),
 		.handles = memory_zeroed(advice->count + 1, sizeof(*making.handles))};

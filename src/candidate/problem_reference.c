@@ -10,7 +10,7 @@
 #include "record/record_write.h"
 #include "source/host_code.h"
 
-struct making {
+struct reference_making {
 	const struct problem *problem;
 	const struct catalogue *catalogue;
 	const struct device_spec *device;
@@ -22,8 +22,8 @@ struct making {
 };
 
 /* ---- kernels ---- */
-static enum status plan_kernel(const struct making *making, const struct reference *reference,
-	struct reference_output *output, struct error *err)
+static enum status plan_kernel(const struct reference_making *making,
+	const struct reference *reference, struct reference_output *output, struct error *err)
 {
 	const struct device_spec *device = making->device;
 	struct reference now = *reference;
@@ -52,7 +52,7 @@ static enum status plan_kernel(const struct making *making, const struct referen
 }
 
 static enum status build_kernel(
-	const struct making *making, const struct reference *reference, struct error *err)
+	const struct reference_making *making, const struct reference *reference, struct error *err)
 {
 	CLEANUP(define_list_release) struct define_list defines = {0};
 	CLEANUP(build_release) struct build part = {0};
@@ -105,7 +105,7 @@ static enum status choose_attempt(const struct bound_family *bound, size_t attem
 }
 
 /* Chooses the legal configuration with the requested values that is nearest to the defaults. */
-static enum status choose(const struct making *making, const struct bound_family *bound,
+static enum status choose(const struct reference_making *making, const struct bound_family *bound,
 	const struct reference *reference, choice *choices, bool *found, struct error *err)
 {
 	CLEANUP(memory_free)
@@ -121,8 +121,8 @@ static enum status choose(const struct making *making, const struct bound_family
 	return configuration_nearest(bound, values, fixed, choices, found, err);
 }
 
-static enum status take_configuration(const struct making *making, const struct bound_family *bound,
-	const choice *choices, struct error *err)
+static enum status take_configuration(const struct reference_making *making,
+	const struct bound_family *bound, const choice *choices, struct error *err)
 {
 	CLEANUP(memory_free)
 	struct value *values = memory_zeroed(bound->space->names->count + 1, sizeof(*values));
@@ -136,8 +136,8 @@ static enum status take_configuration(const struct making *making, const struct 
 	return STATUS_OK;
 }
 
-static bool may_serve(
-	const struct making *making, const struct family *family, const struct reference *reference)
+static bool may_serve(const struct reference_making *making, const struct family *family,
+	const struct reference *reference)
 {
 	const char *name = strchr(family->name, '/') + 1;
 
@@ -148,7 +148,7 @@ static bool may_serve(
 
 /* reference is NULL if the operation names none. */
 static enum status trust(
-	const struct making *making, const struct reference *reference, struct error *err)
+	const struct reference_making *making, const struct reference *reference, struct error *err)
 {
 	const struct operation *operation = making->problem->operation;
 	const struct catalogue *catalogue = making->catalogue;
@@ -186,7 +186,7 @@ static enum status trust(
 }
 
 /* ---- the whole ---- */
-static enum status make_output(const struct making *making, size_t tensor,
+static enum status make_output(const struct reference_making *making, size_t tensor,
 	struct reference_output *output, struct error *err)
 {
 	const struct operation *operation = making->problem->operation;
@@ -235,7 +235,7 @@ static bool wants_trust(const struct operation *operation)
 
 /* ---- contents of tensors ---- */
 static enum status take_contents(
-	const struct making *making, size_t tensor, const char *folder, struct error *err)
+	const struct reference_making *making, size_t tensor, const char *folder, struct error *err)
 {
 	const struct tensor *from = &making->problem->operation->tensors[tensor];
 	const struct plan_buffer *buffer = &making->plan->tensors[tensor];
@@ -256,7 +256,7 @@ static enum status take_contents(
 		       : STATUS_OK;
 }
 
-static enum status make(const struct making *making, struct error *err)
+static enum status make(const struct reference_making *making, struct error *err)
 {
 	const struct operation *operation = making->problem->operation;
 	struct reference_plan *plan = making->plan;
@@ -295,7 +295,7 @@ enum status problem_reference_attempt(const struct problem *problem,
 {
 	const size_t keys = problem->operation->key_count, names = DEVICE_VALUE_COUNT;
 	CLEANUP(memory_free) struct value *values = memory_zeroed(keys + names, sizeof(*values));
-	const struct making making = {
+	const struct reference_making making = {
 		problem, catalogue, device, values, build, reference, attempt, chosen};
 
 	*build = (struct build){0};

@@ -164,13 +164,13 @@ static bool is_served_by(const struct tuned_entry *entry, const char *served)
 }
 
 /* The check of the entries that the first check's device does not serve. */
-struct part {
+struct check_part {
 	struct string_list only;
 	struct context context;
 	struct check check;
 };
 struct parts {
-	struct part *items;
+	struct check_part *items;
 	size_t count;
 };
 
@@ -196,7 +196,7 @@ static struct check_row *find_row(const struct check *check, const struct check_
 
 /* Checks the rows of `whole` that `served` serves, and puts the decided rows into `whole`. */
 static enum status check_part(const struct check_command *command, const struct folders *folders,
-	const char *served, struct check *whole, struct part *part, struct error *err)
+	const char *served, struct check *whole, struct check_part *part, struct error *err)
 {
 	struct context_options device = command->device;
 	struct check_options options = whole->options;

@@ -27,7 +27,7 @@ static const double anchor_tolerance = 0.015;
 /* Interrupted processes have this long to save their results before they are killed. */
 static const double interrupted_s = 5, wait_s = 0.2;
 
-struct part {
+struct gpu_part {
 	unsigned losses;
 	bool is_waiting;
 };
@@ -36,7 +36,7 @@ struct gpu {
 	struct device_listing listing;
 	bool is_lost;
 	struct worker process; /* pid 0: not running */
-	struct part *part;     /* the part that the process tunes */
+	struct gpu_part *part; /* the part that the process tunes */
 	off_t stderr_read;
 	struct text stderr_line, message; /* message: how the process explains its failure */
 };
@@ -45,7 +45,7 @@ struct gpus_run {
 	struct tuning *tuning;
 	FILE *out;
 	struct gpu *gpus;
-	struct part *parts;
+	struct gpu_part *parts;
 	size_t gpu_count, part_count;
 	struct text command;       /* arguments of this process, each terminated by a zero byte */
 	const char *tuned, *wrote; /* file of all processes; their last line */
@@ -93,7 +93,7 @@ static const char **arguments_of(const struct gpus_run *run, const char *const *
 	return items;
 }
 
-static void start(struct gpus_run *run, struct gpu *gpu, struct part *part)
+static void start(struct gpus_run *run, struct gpu *gpu, struct gpu_part *part)
 {
 	const struct tuning *tuning = run->tuning;
 	const char *outer = tuning->options->shard;

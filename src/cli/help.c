@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "cli/common.h"
 
-struct pair {
+struct help_pair {
 	const char *name, *meaning;
 };
-static const struct pair exit_codes[] = {
+static const struct help_pair exit_codes[] = {
 	{"0", "ok"},
 	{"1", "failed"},
 	{"2", "usage or bad input"},
@@ -22,7 +22,7 @@ static const struct pair exit_codes[] = {
 	{NULL, NULL},
 };
 
-static const struct pair variables[] = {
+static const struct help_pair variables[] = {
 	{"TILETUNE_PATH", "folders with templates/ and configs/, separated by colons; searched "
 			  "after --path and before the folder of the program"},
 	{"TILETUNE_NVRTC", "NVRTC library to use without --nvrtc"},
@@ -50,7 +50,7 @@ static void list_commands(struct text *text)
 	text_append(text, "\n`tiletune help COMMAND` describes one command, `tiletune help all` "
 			  "everything."
 			  "\n\nexit codes:\n");
-	for (const struct pair *code = exit_codes; code->name; code++)
+	for (const struct help_pair *code = exit_codes; code->name; code++)
 		text_appendf(text, "  %-3s  %s\n", code->name, code->meaning);
 }
 
@@ -58,7 +58,7 @@ static void list_all(struct text *text)
 {
 	list_commands(text);
 	text_append(text, "\nenvironment:\n");
-	for (const struct pair *variable = variables; variable->name; variable++)
+	for (const struct help_pair *variable = variables; variable->name; variable++)
 		text_appendf(text, "  %-28s  %s\n", variable->name, variable->meaning);
 	for (const struct command *const *command = commands; *command; command++) {
 		/* formatted as a heading for help2man */

@@ -8,7 +8,7 @@ enum {
 	LINE_LENGTH_MAX = 300, /* template errors can be kilobytes long */
 };
 
-struct report {
+struct ptxas_report {
 	struct compiler_entry *entries;
 	size_t count;
 	struct compiler_entry
@@ -32,7 +32,7 @@ static const struct remark {
 
 /* The entry whose name is the text from `name` to `end`; NULL if it is not a named entry. */
 static struct compiler_entry *entry_find(
-	const struct report *report, const char *name, const char *end)
+	const struct ptxas_report *report, const char *name, const char *end)
 {
 	size_t length = strcspn(name, end);
 
@@ -61,7 +61,7 @@ static int32_t sum(int32_t a, int32_t b)
 }
 
 /* "1128 bytes stack frame, 1772 bytes spill stores, 1804 bytes spill loads" */
-static bool read_properties(struct report *report, const char *line)
+static bool read_properties(struct ptxas_report *report, const char *line)
 {
 	const char *frame = strstr(line, " bytes stack frame");
 	struct kernel_resources *resources;
@@ -86,7 +86,7 @@ static bool read_properties(struct report *report, const char *line)
 
 /* "Used 48 registers, used 1 barriers, 1200 bytes smem, 364 bytes cmem[0]". Parts may be
  * missing, and there may be others. */
-static bool read_usage(struct report *report, const char *line)
+static bool read_usage(struct ptxas_report *report, const char *line)
 {
 	const char *item = after(line, ": Used ");
 	struct kernel_resources *resources;
@@ -119,7 +119,7 @@ static bool read_usage(struct report *report, const char *line)
 }
 
 /* Returns whether the line belongs to the report. */
-static bool read_line(struct report *report, const char *line)
+static bool read_line(struct ptxas_report *report, const char *line)
 {
 	const char *name;
 
@@ -141,7 +141,7 @@ static bool read_line(struct report *report, const char *line)
 	       strstr(line, ": Compile time = ") || strstr(line, " bytes gmem");
 }
 
-static void read_remark(struct report *report, const char *line)
+static void read_remark(struct ptxas_report *report, const char *line)
 {
 	const char *name = after(line, "function '");
 	struct compiler_entry *entry = name ? entry_find(report, name, "'") : NULL;
@@ -171,7 +171,7 @@ static char *next_line(const char **log)
 void ptxas_report_read(
 	const char *log, struct compiler_entry *entries, size_t entry_count, struct text *rest)
 {
-	struct report report = {.entries = entries, .count = entry_count};
+	struct ptxas_report report = {.entries = entries, .count = entry_count};
 	char *line;
 
 	for (size_t i = 0; i < entry_count; i++)

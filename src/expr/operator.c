@@ -346,10 +346,10 @@ static bool range_argument(
 }
 
 bool range_read(struct evaluation *evaluation, const struct value *arguments, size_t count,
-	struct range *range)
+	struct value_bounds *range)
 {
 	int64_t stop;
-	*range = (struct range){.step = 1};
+	*range = (struct value_bounds){.step = 1};
 	if ((count > 1 && !range_argument(evaluation, &arguments[0], &range->start)) ||
 		!range_argument(evaluation, &arguments[count > 1], &stop) ||
 		(count > 2 && !range_argument(evaluation, &arguments[2], &range->step)))
@@ -369,7 +369,7 @@ bool range_read(struct evaluation *evaluation, const struct value *arguments, si
 	return true;
 }
 
-bool range_contains(const struct range *range, const struct value *value)
+bool range_contains(const struct value_bounds *range, const struct value *value)
 {
 	int64_t integer;
 	if (!value_whole(*value, &integer) || range->count == 0)

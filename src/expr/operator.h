@@ -90,18 +90,18 @@ bool operator_apply(struct evaluation *evaluation, enum opcode opcode, const str
 	const struct value *right, struct value *result);
 
 /* A range: first value, step and number of values. */
-struct range {
+struct value_bounds {
 	int64_t start, step;
 	uint64_t count;
 };
-static inline struct value range_at(const struct range *range, uint64_t index)
+static inline struct value range_at(const struct value_bounds *range, uint64_t index)
 {
 	return value_int((int64_t)((uint64_t)range->start + index * (uint64_t)range->step));
 }
 /* Reads the one to three arguments of range(). */
 bool range_read(struct evaluation *evaluation, const struct value *arguments, size_t count,
-	struct range *range);
-bool range_contains(const struct range *range, const struct value *value);
+	struct value_bounds *range);
+bool range_contains(const struct value_bounds *range, const struct value *value);
 
 /* Applies an operator to two integers. Returns false on overflow, division by 0 or a negative shift
  * count, and for operators with non-integer results or operands (/ and in). Inline, because

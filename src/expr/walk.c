@@ -72,7 +72,8 @@ static const struct value *walk_chain(
 	return left ? result : NULL;
 }
 
-static bool walk_range(struct evaluation *evaluation, const struct node *node, struct range *range)
+static bool walk_range(
+	struct evaluation *evaluation, const struct node *node, struct value_bounds *range)
 {
 	struct value arguments[3];
 	for (size_t i = 0; i < node->count; i++) {
@@ -88,7 +89,7 @@ static bool walk_range(struct evaluation *evaluation, const struct node *node, s
 static const struct value *walk_in_range(
 	struct evaluation *evaluation, const struct node *node, struct value *result)
 {
-	struct range range;
+	struct value_bounds range;
 	const struct value *left = node_evaluate(evaluation, &node->children[0], result);
 	if (!left || !walk_range(evaluation, &node->children[1], &range))
 		return NULL;
@@ -100,7 +101,7 @@ static const struct value *range_list(
 	struct evaluation *evaluation, const struct node *node, struct value *result)
 {
 	struct value_list *list;
-	struct range range;
+	struct value_bounds range;
 	if (!walk_range(evaluation, node, &range))
 		return NULL;
 	if (range.count > LIST_COUNT_MAX) {
@@ -156,7 +157,7 @@ static bool walk_loop(struct comprehension *made, size_t clause_index)
 	const struct node *over = &clause->children[0];
 	struct value *variable = &evaluation->locals[clause->index], room;
 	const struct value_list *items = NULL;
-	struct range range;
+	struct value_bounds range;
 	uint64_t count;
 	if (over->kind == NODE_RANGE) {
 		if (!walk_range(evaluation, over, &range))

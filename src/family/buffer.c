@@ -10,7 +10,7 @@
 
 /* ---- names ---- */
 /* Returns names of tensors, then workspaces, NULL-terminated; the caller frees the array. */
-static const char **buffer_names(const struct reading *reading)
+static const char **buffer_names(const struct expression_reading *reading)
 {
 	const struct operation *operation = reading->operation;
 	const size_t tensors = operation->tensor_count;
@@ -26,7 +26,7 @@ static const char **buffer_names(const struct reading *reading)
 	return names;
 }
 
-static int map_find(const struct reading *reading, const char *name)
+static int map_find(const struct expression_reading *reading, const char *name)
 {
 	const struct family *family = reading->family;
 
@@ -38,7 +38,7 @@ static int map_find(const struct reading *reading, const char *name)
 
 /* "args" mixes names of buffers and expressions, so no variable may have a buffer's name. first is
  * true if no earlier buffer has this name. */
-static enum status name_check(const struct json_at *item, const struct reading *reading,
+static enum status name_check(const struct json_at *item, const struct expression_reading *reading,
 	const char *name, bool first, struct error *err)
 {
 	return first && name_table_find(&reading->scope->all, name) < 0
@@ -78,7 +78,7 @@ enum status dtype_list_types(struct error *err)
 }
 
 enum status dtype_default(
-	const struct reading *reading, struct expression **dtype, struct error *err)
+	const struct expression_reading *reading, struct expression **dtype, struct error *err)
 {
 	const int key = name_table_find(&reading->operation->key_names, "dtype");
 	const char *const *values =
@@ -98,7 +98,7 @@ static enum status workspace_check(
 {
 	static const struct record_member member = {
 		.kind = RECORD_KIND_ENUM, .size = sizeof(enum dtype), .names = dtype_names};
-	const struct reading *reading = context;
+	const struct expression_reading *reading = context;
 	struct plan_buffer *workspace = value;
 	CLEANUP(memory_free) const char **names = buffer_names(reading);
 	const size_t index = reading->operation->tensor_count +
@@ -137,7 +137,7 @@ RECORD_DEFINE(struct plan_buffer, workspace_record, workspace_members, .name = "
 static enum status tensor_map_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	const struct reading *reading = context;
+	const struct expression_reading *reading = context;
 	const struct plan_tensor_map *map = value;
 	CLEANUP(memory_free) const char **names = buffer_names(reading);
 	const bool first =
@@ -189,7 +189,8 @@ static bool is_special(int kind)
 }
 
 /* Sets the hint to the valid argument names, buffers first. */
-static enum status unknown_word(const char *text, const struct reading *reading, struct error *err)
+static enum status unknown_word(
+	const char *text, const struct expression_reading *reading, struct error *err)
 {
 	const size_t maps = reading->family ? reading->family->tensor_map_count : 0;
 	CLEANUP(memory_free) const char **buffers = buffer_names(reading);
@@ -215,7 +216,7 @@ static enum status unknown_word(const char *text, const struct reading *reading,
 
 /* Handles bare words that are not expressions. Returns false for other text. */
 static bool find_word(
-	const char *text, const struct reading *reading, struct plan_argument *argument)
+	const char *text, const struct expression_reading *reading, struct plan_argument *argument)
 {
 	CLEANUP(memory_free) const char **names = buffer_names(reading);
 	const int buffer = name_find(text, names), map = map_find(reading, text);
@@ -254,7 +255,7 @@ static void number_add(
 }
 
 static enum status argument_read(const struct json_at *at, struct argument_list *list,
-	const struct reading *reading, struct error *err)
+	const struct expression_reading *reading, struct error *err)
 {
 	struct plan_argument *argument = &list->items[list->count];
 	struct typed_argument typed = {0};
@@ -282,7 +283,7 @@ static enum status argument_read(const struct json_at *at, struct argument_list 
 static enum status arguments_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	struct reading reading = *(const struct reading *)context;
+	struct expression_reading reading = *(const struct expression_reading *)context;
 	struct argument_list *list = field;
 	struct json_at item = {0};
 

@@ -15,7 +15,7 @@ enum status dtype_list_types(struct error *err);
 /* Makes the default type: the operation's key "dtype" if all of its values are element types, else
  * fp32. */
 enum status dtype_default(
-	const struct reading *reading, struct expression **dtype, struct error *err);
+	const struct expression_reading *reading, struct expression **dtype, struct error *err);
 
 /* A family's workspaces and tensor maps, whose numbers may be computed. */
 RECORD_DECLARE(struct plan_buffer, workspace_record);

@@ -158,7 +158,7 @@ static bool is_plain(const char *text, size_t length)
 static enum status entry_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	const struct reading *reading = context;
+	const struct expression_reading *reading = context;
 	struct entry *entry = field;
 	const char *text, *close;
 	size_t capacity = 0;

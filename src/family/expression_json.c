@@ -70,7 +70,8 @@ struct name_table scope_table(const struct scope *scope, enum scope_context cont
 }
 
 /* ---- reading ---- */
-const struct name_table *reading_names(struct reading *reading, enum scope_context context)
+const struct name_table *reading_names(
+	struct expression_reading *reading, enum scope_context context)
 {
 	struct name_table *table = context == SCOPE_SMEM ? &reading->lane : &reading->prune;
 
@@ -83,7 +84,7 @@ const struct name_table *reading_names(struct reading *reading, enum scope_conte
 	return table;
 }
 
-void reading_release(struct reading *reading)
+void reading_release(struct expression_reading *reading)
 {
 	name_table_release(&reading->fixed);
 	name_table_release(&reading->lane);
@@ -213,7 +214,7 @@ EXPRESSION_CUSTOM(, expression_fixed_member, &reading->fixed);
 /* Compiles each term separately, so that messages name its place. */
 static enum status sum_read(const struct json_at *at, void *field, void *context, struct error *err)
 {
-	const struct reading *reading = context;
+	const struct expression_reading *reading = context;
 	CLEANUP(text_release) struct text sum = {0};
 	struct json_at item = {0};
 

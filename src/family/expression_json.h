@@ -70,7 +70,7 @@ struct name_table scope_table(const struct scope *scope, enum scope_context cont
 
 /* ---- reading ---- */
 /* Context of all readers in this folder: the object that is read, and the names that it may use. */
-struct reading {
+struct expression_reading {
 	const struct operation *operation;
 	struct family *family;     /* NULL while the operation itself is read */
 	const struct scope *scope; /* all names in use */
@@ -78,8 +78,9 @@ struct reading {
 	struct name_table fixed;       /* keys and device names */
 	struct name_table lane, prune; /* names of a context; made by reading_names() */
 };
-const struct name_table *reading_names(struct reading *reading, enum scope_context context);
-void reading_release(struct reading *reading);
+const struct name_table *reading_names(
+	struct expression_reading *reading, enum scope_context context);
+void reading_release(struct expression_reading *reading);
 
 #define EXPRESSION(type, field, key, ...)                                                          \
 	RECORD_CUSTOM(type, field, &expression_member, key, ##__VA_ARGS__)
@@ -94,7 +95,7 @@ extern const struct record_custom expression_sum_member;
 	static enum status id##_read(                                                              \
 		const struct json_at *at, void *field, void *context, struct error *err)           \
 	{                                                                                          \
-		struct reading *reading = context;                                                 \
+		struct expression_reading *reading = context;                                      \
                                                                                                    \
 		return expression_json_compile(at, (table), field, err);                           \
 	}                                                                                          \
@@ -113,7 +114,7 @@ void expression_member_release(void *field);
 	static enum status id##_read(                                                              \
 		const struct json_at *at, void *whole, void *context, struct error *err)           \
 	{                                                                                          \
-		struct reading *reading = context;                                                 \
+		struct expression_reading *reading = context;                                      \
                                                                                                    \
 		return json_type(at) == JSON_OBJECT                                                \
 			       ? record_from_json(&(other), at, whole, context, err)               \

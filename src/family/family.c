@@ -47,7 +47,7 @@ EXPRESSION_OR(parameter_custom, parameter_record, struct parameter, values, &rea
 static enum status parameter_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	const struct reading *reading = context;
+	const struct expression_reading *reading = context;
 	struct family *family = reading->family;
 	struct parameter *parameter = value;
 	struct value list;
@@ -81,7 +81,7 @@ EXPRESSION_OR(constant_custom, constant_record, struct constant, expression, rea
 static enum status constant_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	struct family *family = ((const struct reading *)context)->family;
+	struct family *family = ((const struct expression_reading *)context)->family;
 	struct constant *constant = value;
 
 	constant->is_for_model = constant->binding.as == AS_MODEL;
@@ -180,7 +180,7 @@ static const struct record_rule symbol_name_rule = {
 static enum status symbol_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	const struct operation *operation = ((const struct reading *)context)->operation;
+	const struct operation *operation = ((const struct expression_reading *)context)->operation;
 	const struct family_symbol *symbol = value;
 
 	return symbol->buffer < operation->tensor_count
@@ -252,7 +252,7 @@ static struct place find_in_operation(const struct operation *operation, const v
 }
 
 /* Finds the list that contains a member, and the member's offset. */
-static struct place find_place(const struct reading *reading, const void *item)
+static struct place find_place(const struct expression_reading *reading, const void *item)
 {
 	struct family *family = reading->family;
 	struct place found = {0};
@@ -287,7 +287,7 @@ static struct place find_place(const struct reading *reading, const void *item)
 enum status family_computed_read(const struct json_at *at, const struct record_member *member,
 	void *item, void *context, struct error *err)
 {
-	struct reading *reading = context;
+	struct expression_reading *reading = context;
 	const struct place place = reading->family ? find_place(reading, item)
 						   : find_in_operation(reading->operation, item);
 	const enum scope_context scope = (enum scope_context)(member->computed - 1);
@@ -348,7 +348,7 @@ static enum status family_check(
 	static const char *const not_of_program[] = {"source", "include_paths", "options",
 		"language", "prune", "workspaces", "tensor_maps", "launches", "symbols", NULL};
 	const struct family *family = value;
-	const struct reading *reading = context;
+	const struct expression_reading *reading = context;
 
 	if (family->program)
 		return refuse_members(at, not_of_program, "with a program", err);
@@ -480,7 +480,7 @@ static enum status read_root(
 {
 	const struct name_table *keys = &family->operation->key_names;
 	CLEANUP(reading_release)
-	struct reading reading = {.operation = family->operation,
+	struct expression_reading reading = {.operation = family->operation,
 		.family = family,
 		.scope = &family->scope,
 		.names = &family->names};

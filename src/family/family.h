@@ -110,7 +110,7 @@ struct family {
 RECORD_DECLARE(struct family, family_record);
 
 /* Reads expressions for members of launches, workspaces and tensor maps (record/record_read.h).
- * context is a struct reading. */
+ * context is a struct expression_reading. */
 enum status family_computed_read(const struct json_at *at, const struct record_member *member,
 	void *item, void *context, struct error *err);
 

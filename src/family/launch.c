@@ -72,7 +72,7 @@ static RECORD_DEFINE(struct work_smem_access, access_record, access_members, .na
 static enum status tile_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	const struct operation *operation = ((const struct reading *)context)->operation;
+	const struct operation *operation = ((const struct expression_reading *)context)->operation;
 	struct work_tile *tile = value;
 
 	if (tile->tensor >= operation->tensor_count)
@@ -99,7 +99,8 @@ static RECORD_DEFINE(
 		.expected = "an element type", COMPUTED)
 
 /* Adds the default element type, which the operation's key "dtype" gives. */
-static enum status dtype_add(struct launch *launch, struct reading *reading, struct error *err)
+static enum status dtype_add(
+	struct launch *launch, struct expression_reading *reading, struct error *err)
 {
 	static const struct record_member member = DTYPE_MEMBER;
 	struct expression *expression = NULL;
@@ -114,7 +115,7 @@ static enum status dtype_add(struct launch *launch, struct reading *reading, str
 static enum status model_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	struct reading *reading = context;
+	struct expression_reading *reading = context;
 	struct launch_work *work = value;
 	struct launch *launch = (struct launch *)((char *)value - offsetof(struct launch, work));
 	const struct computed *units = launch_computed(launch, &work->units);
@@ -256,7 +257,7 @@ static enum status shape_check(struct launch *launch, const struct json_at *at, 
 static enum status launch_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	struct family *family = ((const struct reading *)context)->family;
+	struct family *family = ((const struct expression_reading *)context)->family;
 	struct launch *launch = value;
 
 	if (!launch->work.has_model)

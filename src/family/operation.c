@@ -42,7 +42,7 @@ static RECORD_DEFINE(
 static enum status axis_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	const struct operation *operation = ((const struct reading *)context)->operation;
+	const struct operation *operation = ((const struct expression_reading *)context)->operation;
 	struct advice_axis *axis = value;
 	const int key = name_table_find(&operation->key_names, axis->name);
 
@@ -207,7 +207,8 @@ static enum status read_root(const struct json_at *root, const char *name,
 	struct operation *operation, struct error *err)
 {
 	struct name_table *keys = &operation->key_names;
-	CLEANUP(reading_release) struct reading reading = {.operation = operation, .names = keys};
+	CLEANUP(reading_release)
+	struct expression_reading reading = {.operation = operation, .names = keys};
 	CLEANUP(scope_release) struct scope scope = {0};
 
 	scope_init(&scope, NULL, 0);

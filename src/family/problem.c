@@ -58,7 +58,7 @@ static enum status enum_check(struct key *key, const struct json_at *at, struct 
 static enum status key_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	const struct reading *reading = context;
+	const struct expression_reading *reading = context;
 	struct key *key = value;
 
 	key->is_constant = key->binding.as == AS_CONSTANT || key->binding.as == AS_MACRO;

@@ -24,7 +24,7 @@ struct axis {
 	size_t count, capacity;
 };
 
-struct parser {
+struct problem_parser {
 	const struct operation *operation;
 	struct value *values; /* values of the current problem, one per key */
 	bool *given;
@@ -33,7 +33,7 @@ struct parser {
 	struct error *err;
 };
 
-static enum status add_key(struct parser *parser, struct axis *axis, const char *name)
+static enum status add_key(struct problem_parser *parser, struct axis *axis, const char *name)
 {
 	const struct operation *operation = parser->operation;
 	const int key = name_table_find(&operation->key_names, name);
@@ -61,12 +61,12 @@ static enum status add_key(struct parser *parser, struct axis *axis, const char 
 	return STATUS_OK;
 }
 
-static const char *first_name(const struct parser *parser, const struct axis *axis)
+static const char *first_name(const struct problem_parser *parser, const struct axis *axis)
 {
 	return parser->operation->keys[axis->keys[0]].name;
 }
 
-static enum status add_step(struct parser *parser, struct axis *axis, const char *text)
+static enum status add_step(struct problem_parser *parser, struct axis *axis, const char *text)
 {
 	for (size_t i = 0; i < axis->key_count; i++) {
 		struct value value;
@@ -91,7 +91,7 @@ static bool parse_bound(const char *text, int64_t *bound)
 	return *text >= '0' && *text <= '9' && !*end && errno == 0;
 }
 
-static enum status add_range(struct parser *parser, struct axis *axis, const char *text)
+static enum status add_range(struct problem_parser *parser, struct axis *axis, const char *text)
 {
 	const char *name = first_name(parser, axis);
 	CLEANUP(memory_free) char *copy = string_copy(text);
@@ -120,7 +120,7 @@ static enum status add_range(struct parser *parser, struct axis *axis, const cha
 	return STATUS_OK;
 }
 
-static enum status add_values(struct parser *parser, struct axis *axis, const char *text)
+static enum status add_values(struct problem_parser *parser, struct axis *axis, const char *text)
 {
 	if (!*text)
 		return error_set(parser->err, STATUS_BAD_INPUT, "%s: the value is missing",
@@ -140,7 +140,7 @@ static char *trim(char *text)
 	return text;
 }
 
-static enum status parse_piece(struct parser *parser, char *piece)
+static enum status parse_piece(struct problem_parser *parser, char *piece)
 {
 	struct axis *axis;
 	char *equals;
@@ -165,7 +165,7 @@ static enum status parse_piece(struct parser *parser, char *piece)
 	return add_values(parser, axis, trim(piece));
 }
 
-static enum status expand(struct parser *parser, struct problem_list *list)
+static enum status expand(struct problem_parser *parser, struct problem_list *list)
 {
 	size_t total = 1;
 
@@ -196,7 +196,7 @@ static enum status expand(struct parser *parser, struct problem_list *list)
 	return STATUS_OK;
 }
 
-static enum status parse(struct parser *parser, const char *text, struct problem_list *list)
+static enum status parse(struct problem_parser *parser, const char *text, struct problem_list *list)
 {
 	CLEANUP(memory_free) char *copy = string_copy(text);
 	char *rest = copy, *piece;
@@ -211,7 +211,7 @@ static enum status parse(struct parser *parser, const char *text, struct problem
 enum status problem_parse(const struct operation *operation, const char *text,
 	struct problem_list *list, struct error *err)
 {
-	struct parser parser = {.operation = operation, .err = err};
+	struct problem_parser parser = {.operation = operation, .err = err};
 	const size_t before = list->count;
 	const enum status status = parse(&parser, text, list);
 

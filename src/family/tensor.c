@@ -95,7 +95,7 @@ enum status tolerance_evaluate(const struct tolerance *tolerance, enum dtype dty
 static enum status index_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
-	const struct reading *reading = context;
+	const struct expression_reading *reading = context;
 	const struct name_table *keys = &reading->operation->key_names;
 	CLEANUP(name_table_release) struct name_table names = {0};
 
@@ -125,7 +125,7 @@ static int dtype_of(const struct tensor *tensor)
 static enum status tensor_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	const struct reading *reading = context;
+	const struct expression_reading *reading = context;
 	struct tensor *tensor = value;
 	const enum buffer_contents contents = tensor->buffer.contents;
 	const bool is_input = tensor->buffer.role == BUFFER_INPUT,

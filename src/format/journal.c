@@ -147,7 +147,7 @@ void journal_close(struct journal *journal)
 }
 
 /* ---- reading ---- */
-struct reader {
+struct journal_reader {
 	struct journal_record *record;
 	struct journal_run *run; /* the run of the current line */
 	char where[512];         /* "path: line N", for messages */
@@ -178,7 +178,8 @@ static void run_line_release(struct journal_run *run)
 	json_free(run->line);
 }
 
-static enum status read_run(struct reader *reader, const struct json_at *at, struct error *err)
+static enum status read_run(
+	struct journal_reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_record *record = reader->record;
 	struct journal_run run = {0};
@@ -190,7 +191,8 @@ static enum status read_run(struct reader *reader, const struct json_at *at, str
 	return STATUS_OK;
 }
 
-static enum status read_problem(struct reader *reader, const struct json_at *at, struct error *err)
+static enum status read_problem(
+	struct journal_reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_run *run = reader->run;
 	struct journal_problem problem = {0};
@@ -202,8 +204,8 @@ static enum status read_problem(struct reader *reader, const struct json_at *at,
 	return STATUS_OK;
 }
 
-static enum status find_problem(struct reader *reader, const struct json_at *at, int64_t number,
-	struct journal_problem **problem, struct error *err)
+static enum status find_problem(struct journal_reader *reader, const struct json_at *at,
+	int64_t number, struct journal_problem **problem, struct error *err)
 {
 	struct journal_run *run = reader->run;
 	struct json_at number_at;
@@ -219,7 +221,7 @@ static enum status find_problem(struct reader *reader, const struct json_at *at,
 }
 
 static enum status read_evaluation(
-	struct reader *reader, const struct json_at *at, bool remeasured, struct error *err)
+	struct journal_reader *reader, const struct json_at *at, bool remeasured, struct error *err)
 {
 	struct journal_result line = {0};
 	struct journal_problem *problem;
@@ -240,7 +242,8 @@ static enum status read_evaluation(
 	return STATUS_OK;
 }
 
-static enum status read_entry(struct reader *reader, const struct json_at *at, struct error *err)
+static enum status read_entry(
+	struct journal_reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_entry line = {0};
 	struct journal_problem *problem;
@@ -258,7 +261,8 @@ static enum status read_entry(struct reader *reader, const struct json_at *at, s
 	return STATUS_OK;
 }
 
-static enum status read_finish(struct reader *reader, const struct json_at *at, struct error *err)
+static enum status read_finish(
+	struct journal_reader *reader, const struct json_at *at, struct error *err)
 {
 	struct journal_finish line = {0};
 
@@ -271,8 +275,8 @@ static enum status read_finish(struct reader *reader, const struct json_at *at, 
 
 /* Finds the run that a line names; several processes may write to one journal. A line without a
  * run belongs to the last run above it. */
-static enum status find_run(
-	struct reader *reader, const struct json_at *at, const char *event, struct error *err)
+static enum status find_run(struct journal_reader *reader, const struct json_at *at,
+	const char *event, struct error *err)
 {
 	struct journal_record *record = reader->record;
 	const char *id;
@@ -293,7 +297,8 @@ static enum status find_run(
 	return json_error(&named, err, "the id of an earlier run line");
 }
 
-static enum status read_event(struct reader *reader, const struct json_at *at, struct error *err)
+static enum status read_event(
+	struct journal_reader *reader, const struct json_at *at, struct error *err)
 {
 	const char *event;
 
@@ -313,8 +318,8 @@ static enum status read_event(struct reader *reader, const struct json_at *at, s
 }
 
 /* *whole is set if the line is as it was written, whether it is valid or not. */
-static enum status read_line(
-	struct reader *reader, const char *line, size_t length, bool *whole, struct error *err)
+static enum status read_line(struct journal_reader *reader, const char *line, size_t length,
+	bool *whole, struct error *err)
 {
 	CLEANUP(json_release) struct json *root = NULL;
 	struct json_at at;
@@ -327,7 +332,7 @@ static enum status read_line(
 	return read_event(reader, &at, err);
 }
 
-static void read_lines(struct reader *reader, const char *path, const struct text *content)
+static void read_lines(struct journal_reader *reader, const char *path, const struct text *content)
 {
 	struct journal_record *record = reader->record;
 	size_t number = 0;
@@ -356,7 +361,7 @@ static void read_lines(struct reader *reader, const char *path, const struct tex
 enum status journal_parse(const struct text *content, const char *path,
 	struct journal_record *record, struct error *err)
 {
-	struct reader reader = {.record = record};
+	struct journal_reader reader = {.record = record};
 
 	*record = (struct journal_record){0};
 	read_lines(&reader, path, content);

@@ -190,7 +190,7 @@ static double time_scale(const struct run *from, const struct run *to)
 }
 
 /* ---- which of two rows of one family stays ---- */
-struct pair {
+struct row_pair {
 	const struct tuned *tuned;
 	const struct tuned_entry *old_entry, *new_entry;
 };
@@ -198,7 +198,7 @@ struct pair {
 /* The anchor kernel's time follows the clock, but the time of a kernel that is limited by DRAM
  * does not. */
 static double scale_of(
-	const struct pair *pair, const struct tuned_row *old, const struct tuned_row *new)
+	const struct row_pair *pair, const struct tuned_row *old, const struct tuned_row *new)
 {
 	const double scale = time_scale(tuned_row_run(pair->tuned, pair->old_entry, old),
 		tuned_row_run(pair->tuned, pair->new_entry, new));
@@ -220,7 +220,7 @@ static bool is_faster(const struct summary *old, const struct summary *new, doub
 
 /* A run that tried few candidates must not replace a better and still valid row of an earlier
  * run. If both rows have the same configuration, the newer measurement replaces the older one. */
-static bool old_stays(const struct pair *pair, const struct tuned_row *old,
+static bool old_stays(const struct row_pair *pair, const struct tuned_row *old,
 	const struct tuned_row *new, const struct tuned_judge *judge)
 {
 	double scale;
@@ -246,7 +246,7 @@ static bool has_bits_of(const struct tuned_entry *entry, const struct tuned_row 
 
 /* Converts the row's time to the new entry's run, if the runs are comparable. */
 static double time_now(
-	const struct pair *pair, const struct tuned_row *row, const struct tuned_row *winner)
+	const struct row_pair *pair, const struct tuned_row *row, const struct tuned_row *winner)
 {
 	const double scale = scale_of(pair, row, winner);
 
@@ -275,7 +275,7 @@ static void put_old_row(struct tuned_entry *entry, struct tuned_row *now, struct
 
 /* Adds rows of other runs that are still valid. Earlier rows of the same run are dropped. */
 static void add_old_rows(
-	const struct pair *pair, struct tuned_entry *entry, const struct tuned_judge *judge)
+	const struct row_pair *pair, struct tuned_entry *entry, const struct tuned_judge *judge)
 {
 	const struct tuned_entry *old = pair->old_entry;
 
@@ -292,7 +292,7 @@ static void add_old_rows(
 void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 	const struct tuned_entry *old, const struct tuned_judge *judge, const char **kept)
 {
-	const struct pair pair = {.tuned = tuned, .old_entry = old, .new_entry = entry};
+	const struct row_pair pair = {.tuned = tuned, .old_entry = old, .new_entry = entry};
 	const char *own = entry->winner.run;
 	size_t best = SIZE_MAX;
 	double best_us;

@@ -194,7 +194,7 @@ RECORD_DEFINE(struct launch_score, launch_score_record, launch_members, .name = 
 	.open = true);
 
 /* The JSON object: `longest` is the longest launch, but with the time of all launches. */
-struct view {
+struct model_view {
 	struct launch_score longest;
 	double predicted_tflops;
 	bool regs_estimated, without_model;
@@ -203,20 +203,20 @@ struct view {
 };
 
 static const struct record_member view_members[] = {
-	RECORD_FLAT(struct view, longest, launch_score_record),
-	RECORD_VALUE(struct view, predicted_tflops, "predicted_tflops", .flags = RECORD_NULLABLE,
-		.absent = NAN, .low = 0, .high = INFINITY),
-	RECORD_VALUE(struct view, regs_estimated, "regs_estimated"),
-	RECORD_VALUE(struct view, without_model, "without_model", .flags = RECORD_OPTIONAL),
-	RECORD_RECORDS(struct view, launches, launch_count, launch_score_record, "launches",
+	RECORD_FLAT(struct model_view, longest, launch_score_record),
+	RECORD_VALUE(struct model_view, predicted_tflops, "predicted_tflops",
+		.flags = RECORD_NULLABLE, .absent = NAN, .low = 0, .high = INFINITY),
+	RECORD_VALUE(struct model_view, regs_estimated, "regs_estimated"),
+	RECORD_VALUE(struct model_view, without_model, "without_model", .flags = RECORD_OPTIONAL),
+	RECORD_RECORDS(struct model_view, launches, launch_count, launch_score_record, "launches",
 		.flags = RECORD_OPTIONAL, .count_min = 2),
 };
-RECORD_DEFINE(struct view, score_record, view_members, .name = "score", .open = true);
+RECORD_DEFINE(struct model_view, score_record, view_members, .name = "score", .open = true);
 
 static struct json *custom_write(const void *field)
 {
 	const struct score *score = field;
-	struct view view = {.predicted_tflops = score->predicted_tflops,
+	struct model_view view = {.predicted_tflops = score->predicted_tflops,
 		.regs_estimated = score->regs_estimated,
 		.without_model = score->without_model};
 
@@ -235,7 +235,7 @@ static enum status custom_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
 	struct score *score = field;
-	struct view view = {0};
+	struct model_view view = {0};
 
 	TRY(record_from_json(&score_record, at, &view, context, err));
 	if (!view.launches) {

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "search/order.h"
 
-struct search {
+struct neighbour_search {
 	const struct search_view *view;
 	size_t family;
 	choice configuration[SPACE_PARAMETERS_MAX];
@@ -18,7 +18,7 @@ struct search {
 
 /* Adds the configuration in which the parameter has this value; returns whether it is legal and
  * in the space. The value may be out of range. */
-static bool search_visit(struct search *search, size_t p, int value)
+static bool search_visit(struct neighbour_search *search, size_t p, int value)
 {
 	const struct search_view *view = search->view;
 	const choice own = search->configuration[p];
@@ -35,7 +35,7 @@ static bool search_visit(struct search *search, size_t p, int value)
 }
 
 /* For a numeric parameter, finds the nearest legal value on either side. */
-static void search_single(struct search *search, size_t p)
+static void search_single(struct neighbour_search *search, size_t p)
 {
 	const struct search_family *family = &search->view->families[search->family];
 	const int own = search->configuration[p];
@@ -48,7 +48,7 @@ static void search_single(struct search *search, size_t p)
 }
 
 /* Changes both parameters by one level. */
-static void search_pair(struct search *search, size_t p, size_t q)
+static void search_pair(struct neighbour_search *search, size_t p, size_t q)
 {
 	const choice own = search->configuration[p];
 
@@ -62,7 +62,7 @@ static void search_pair(struct search *search, size_t p, size_t q)
 size_t neighbours_list(
 	const struct search_view *view, size_t candidate, bool pairs, size_t *found, size_t limit)
 {
-	struct search search = {.view = view, .family = view->family[candidate]};
+	struct neighbour_search search = {.view = view, .family = view->family[candidate]};
 	const size_t parameters = view->families[search.family].parameter_count;
 
 	memcpy(search.configuration, search_view_configuration(view, candidate),

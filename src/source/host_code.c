@@ -22,7 +22,7 @@ enum mark {
 	MARK_KEPT = 2
 };
 
-struct reading {
+struct host_reading {
 	const struct code *code;
 	const struct view *view;
 	struct name_set device; /* keywords and macros that mark device declarations */
@@ -30,13 +30,13 @@ struct reading {
 };
 
 /* ---- words ---- */
-static bool is_device(const struct reading *reading, const char *word, size_t length)
+static bool is_device(const struct host_reading *reading, const char *word, size_t length)
 {
 	return length && name_set_has(&reading->device, word, length);
 }
 
 /* Also collects macros whose text contains a device keyword. */
-static void find_device_words(struct reading *reading)
+static void find_device_words(struct host_reading *reading)
 {
 	static const char *const words[] = {"__global__", "__device__", "__constant__",
 		"__tile_global__", "__tile__", "__shared__", "__managed__", "constexpr",
@@ -78,7 +78,7 @@ struct head {
 	const char *container_value; /* the `=` after a container of std; NULL if there is none */
 };
 
-static void read_word(const struct reading *reading, struct head *head, const char *c,
+static void read_word(const struct host_reading *reading, struct head *head, const char *c,
 	size_t length, bool is_nested)
 {
 	static const char *const types[] = {"struct", "class", "union", "enum", NULL};
@@ -117,7 +117,7 @@ static bool is_function_name(const char *before, const char *word, size_t length
 }
 
 /* Reads a head. Returns its `;`, `{` or `}`, or the end of the text. */
-static const char *head_read(const struct reading *reading, const char *c, struct head *head)
+static const char *head_read(const struct host_reading *reading, const char *c, struct head *head)
 {
 	const char *word = "", *before = "";
 	size_t length = 0;
@@ -163,13 +163,14 @@ static const char *head_read(const struct reading *reading, const char *c, struc
 }
 
 /* ---- host and device parts ---- */
-static void put_mark(struct reading *reading, size_t from, size_t to, enum mark mark)
+static void put_mark(struct host_reading *reading, size_t from, size_t to, enum mark mark)
 {
 	for (size_t i = reading->code->at[from]; i < reading->code->at[to]; i++)
 		reading->marks[i] = (unsigned char)(reading->marks[i] | mark);
 }
 
-static void mark_text(struct reading *reading, const char *from, const char *to, enum mark mark)
+static void mark_text(
+	struct host_reading *reading, const char *from, const char *to, enum mark mark)
 {
 	for (const size_t *at = reading->view->at + (from - reading->view->text); from < to;
 		from++, at++)
@@ -177,7 +178,7 @@ static void mark_text(struct reading *reading, const char *from, const char *to,
 }
 
 /* Erases the #pragma lines of erased functions. */
-static void mark_pragmas(struct reading *reading)
+static void mark_pragmas(struct host_reading *reading)
 {
 	const struct code *code = reading->code;
 	struct directive directive;
@@ -196,7 +197,7 @@ static bool is_instantiation(const char *c)
 }
 
 /* Erases the text of macros that instantiate. */
-static void mark_instantiating_macros(struct reading *reading)
+static void mark_instantiating_macros(struct host_reading *reading)
 {
 	const struct code *code = reading->code;
 	struct directive directive;
@@ -241,7 +242,7 @@ static bool is_access(const char *c)
 	return text_word_among(c, length, words) && *text_skip(c + length) == ':';
 }
 
-static void read_declarations(struct reading *reading)
+static void read_declarations(struct host_reading *reading)
 {
 	/* Bit 0 says whether the innermost open brace belongs to a type, bit 1 the next, etc. */
 	uint64_t classes = 0;
@@ -300,7 +301,7 @@ void host_code_blank(struct text *source)
 {
 	struct code code;
 	struct view view;
-	struct reading reading = {.code = &code, .view = &view};
+	struct host_reading reading = {.code = &code, .view = &view};
 	CLEANUP(branches_release) struct branches branches = {0};
 
 	if (!source->length)

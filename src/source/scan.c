@@ -10,14 +10,14 @@
 #include "source/words.h"
 
 /* ---- characters ---- */
-struct reader {
+struct scan_reader {
 	const char *text;
 	size_t at, size;
 	struct code *code;
 };
 
 /* Returns the character at `at` after line splicing, or '\0' at the end. */
-static inline char peek(struct reader *reader)
+static inline char peek(struct scan_reader *reader)
 {
 	if (reader->at < reader->size && reader->text[reader->at] != '\\')
 		return reader->text[reader->at];
@@ -32,7 +32,7 @@ static inline char peek(struct reader *reader)
 	return reader->at < reader->size ? reader->text[reader->at] : '\0';
 }
 
-static inline char next(struct reader *reader)
+static inline char next(struct scan_reader *reader)
 {
 	const char c = peek(reader);
 
@@ -40,7 +40,7 @@ static inline char next(struct reader *reader)
 	return c;
 }
 
-static bool take(struct reader *reader, const char *word)
+static bool take(struct scan_reader *reader, const char *word)
 {
 	const size_t before = reader->at;
 
@@ -55,7 +55,7 @@ static bool take(struct reader *reader, const char *word)
 	return true;
 }
 
-static inline void put(struct reader *reader, char c, size_t at)
+static inline void put(struct scan_reader *reader, char c, size_t at)
 {
 	struct code *code = reader->code;
 
@@ -70,7 +70,7 @@ static inline void put(struct reader *reader, char c, size_t at)
 
 /* ---- comments and literals ---- */
 /* Skips `delimiter( ... )delimiter"`, in which lines are not spliced. */
-static void skip_raw_string(struct reader *reader)
+static void skip_raw_string(struct scan_reader *reader)
 {
 	const char *start = reader->text + reader->at, *end = NULL;
 	const char *open = memchr(start, '(', reader->size - reader->at);
@@ -84,7 +84,7 @@ static void skip_raw_string(struct reader *reader)
 }
 
 /* An unterminated literal ends with its line. */
-static void skip_quoted(struct reader *reader, char quote)
+static void skip_quoted(struct scan_reader *reader, char quote)
 {
 	for (char c; reader->at < reader->size && (c = peek(reader)) != '\n';) {
 		next(reader);
@@ -95,7 +95,7 @@ static void skip_quoted(struct reader *reader, char quote)
 	}
 }
 
-static bool take_comment(struct reader *reader)
+static bool take_comment(struct scan_reader *reader)
 {
 	const size_t at = reader->at;
 
@@ -111,7 +111,7 @@ static bool take_comment(struct reader *reader)
 	return true;
 }
 
-static void take_literal(struct reader *reader, char quote, bool is_raw)
+static void take_literal(struct scan_reader *reader, char quote, bool is_raw)
 {
 	put(reader, quote, reader->at);
 	next(reader);
@@ -128,7 +128,7 @@ static bool is_of_word(char c)
 }
 
 /* Reads a word or a number with separators, and the literal of which the word is the prefix. */
-static void take_word(struct reader *reader)
+static void take_word(struct scan_reader *reader)
 {
 	const struct code *code = reader->code;
 	const size_t begin = code->length;
@@ -148,7 +148,7 @@ static void take_word(struct reader *reader)
 
 void code_read(const char *source, size_t size, struct code *code)
 {
-	struct reader reader = {.text = source, .size = size, .code = code};
+	struct scan_reader reader = {.text = source, .size = size, .code = code};
 
 	*code = (struct code){.capacity = size + 2};
 	code->text = memory_resize(NULL, code->capacity, 1);

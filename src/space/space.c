@@ -66,7 +66,7 @@ void space_add_constraint(struct space *space, const struct expression *expressi
 /* ---- binding: evaluates the value lists, specialises the rules for the fixed values, and finds
  * what each rule depends on ---- */
 /* ---- value lists ---- */
-struct ranked {
+struct ranked_parameter {
 	struct value value;
 	size_t index;
 };
@@ -74,7 +74,7 @@ struct ranked {
 /* Orders numbers by value, then strings; equal values by index. */
 static int compare_ranked(const void *left, const void *right)
 {
-	const struct ranked *a = left, *b = right;
+	const struct ranked_parameter *a = left, *b = right;
 	bool a_string = a->value.type == VALUE_STRING, b_string = b->value.type == VALUE_STRING;
 	int order;
 	if (a_string != b_string)
@@ -91,11 +91,11 @@ static int compare_ranked(const void *left, const void *right)
 /* Removes later duplicates and preserves the order of the list. */
 static void remove_repeated(struct value_list *values)
 {
-	struct ranked *ranked = memory_zeroed(values->count + 1, sizeof(*ranked));
+	struct ranked_parameter *ranked = memory_zeroed(values->count + 1, sizeof(*ranked));
 	bool *repeated = memory_zeroed(values->count + 1, sizeof(*repeated));
 	size_t kept = 0;
 	for (size_t i = 0; i < values->count; i++)
-		ranked[i] = (struct ranked){values->items[i], i};
+		ranked[i] = (struct ranked_parameter){values->items[i], i};
 	qsort(ranked, values->count, sizeof(*ranked), compare_ranked);
 	for (size_t i = 1; i < values->count; i++)
 		repeated[ranked[i].index] = value_equal(ranked[i - 1].value, ranked[i].value);
