@@ -237,7 +237,7 @@ static double copy_us(
 	return device->dram_bytes_per_s > 0 ? bytes / device->dram_bytes_per_s * 1e6 : 0;
 }
 
-static void compare(const struct advise *advise, struct advice *row)
+static void advise_compare(const struct advise *advise, struct advice *row)
 {
 	const struct advice *asked = &advise->rows[0];
 	const struct summary *before, *now;
@@ -332,7 +332,7 @@ static void conclude(struct advise *advise)
 		advise->rows[i].entry =
 			tuned_find_problem(tuned, advise->rows[i].problem, OBJECTIVE_TIME);
 	for (size_t i = 0; i < advise->row_count; i++)
-		compare(advise, &advise->rows[i]);
+		advise_compare(advise, &advise->rows[i]);
 	qsort(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_gain);
 	for (size_t i = 0; i < advise->row_count; i++)
 		put_why(advise, &advise->rows[i]);

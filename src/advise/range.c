@@ -10,7 +10,7 @@
 #include "engine/explanation.h"
 
 /* ---- which configuration ---- */
-static enum status choose(const struct candidates *pool, size_t *best, struct error *err)
+static enum status range_choose(const struct candidates *pool, size_t *best, struct error *err)
 {
 	bool any = false;
 
@@ -52,7 +52,7 @@ static enum status choose_at(struct range *range, const struct problem *problem,
 	options.compiler = run->context->compiler;
 	TRY(candidates_open(&run->context->catalogue, problem, run->context->device->spec, &options,
 		&pool, err));
-	TRY(choose(&pool, &best, err));
+	TRY(range_choose(&pool, &best, err));
 	bound = candidates_family_of(&pool, best)->bound;
 	configuration_format(bound, candidates_configuration(&pool, best), &configuration);
 	range->family = string_copy(bound->family->name);

@@ -442,7 +442,7 @@ void json_path(const struct json_at *at, struct text *text)
 	}
 }
 
-static enum status refuse(
+static enum status json_refuse(
 	const struct json_at *at, struct error *err, const char *expectation, va_list args)
 {
 	CLEANUP(text_release) struct text path = {0}, expected = {0};
@@ -502,7 +502,7 @@ enum status json_error(const struct json_at *at, struct error *err, const char *
 	va_list args;
 
 	va_start(args, expectation);
-	status = refuse(at, err, expectation, args);
+	status = json_refuse(at, err, expectation, args);
 	va_end(args);
 	return status;
 }
@@ -516,7 +516,7 @@ enum status json_error_of(const struct json_at *object, const char *key, struct 
 
 	(void)json_find(object, key, &member);
 	va_start(args, expectation);
-	status = refuse(&member, err, expectation, args);
+	status = json_refuse(&member, err, expectation, args);
 	va_end(args);
 	return status;
 }

@@ -64,7 +64,7 @@ static const char *find_list(struct json_list *list, const char *name)
 }
 
 /* Parses the whole text to find where it is not valid JSON. */
-static enum status refuse(const struct json_list *list, struct error *err)
+static enum status json_list_refuse(const struct json_list *list, struct error *err)
 {
 	CLEANUP(json_release) struct json *whole = NULL;
 
@@ -84,12 +84,12 @@ enum status json_list_open(const char *text, size_t size, const char *file, cons
 	text_append_bytes(&around, text, (size_t)((list->at ? list->at : end) - text));
 	text_append_bytes(&around, end, (size_t)(text + size - end));
 	if (json_parse(text_string(&around), around.length, file, &list->tree, NULL) != STATUS_OK)
-		return refuse(list, err);
+		return json_list_refuse(list, err);
 	list->root = json_root(list->tree, file);
 	if (!list->at || skip_space(list->at, end) == end)
 		list->at = NULL;
 	else if (!json_find(&list->root, name, &list->list))
-		return refuse(list, err);
+		return json_list_refuse(list, err);
 	return STATUS_OK;
 }
 
@@ -106,7 +106,7 @@ bool json_list_next(
 	list->at = end < list->end ? end + 1 : NULL;
 	if (end > list->end || json_parse(from, (size_t)(end - from), list->file, &list->element,
 				       NULL) != STATUS_OK) {
-		*status = refuse(list, err);
+		*status = json_list_refuse(list, err);
 		return false;
 	}
 	*element = (struct json_at){.node = list->element,

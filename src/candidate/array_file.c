@@ -37,7 +37,7 @@ static const char *const type_codes[DTYPE_COUNT][2] = {
 	[DTYPE_BOOL] = {"b1"},
 };
 
-static enum status refuse(
+static enum status array_file_refuse(
 	const char *path, struct error *err, const char *expected, const char *found, size_t length)
 {
 	return error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %.*s", path, expected,
@@ -91,17 +91,17 @@ static enum status header_check(
 		char *expected = string_format("elements of type '<%s' for %s (%s)", codes[0],
 			tensor->name, dtype_names[tensor->dtype]);
 
-		return refuse(path, err, expected, descr ? descr : "none",
+		return array_file_refuse(path, err, expected, descr ? descr : "none",
 			descr ? strcspn(descr, ",") : 4);
 	}
 	if (!order || strncmp(order, "False", 5) != 0)
-		return refuse(path, err, "C order", "Fortran order", SIZE_MAX);
+		return array_file_refuse(path, err, "C order", "Fortran order", SIZE_MAX);
 	if (!shape_is(shape, tensor)) {
 		CLEANUP(memory_free)
 		char *expected = string_format("%" PRIu64 " x %" PRIu64 " elements for %s",
 			tensor->rows, tensor->columns, tensor->name);
 
-		return refuse(path, err, expected, shape ? shape : "no shape",
+		return array_file_refuse(path, err, expected, shape ? shape : "no shape",
 			shape ? strcspn(shape, ")") + 1 : 8);
 	}
 	return STATUS_OK;
@@ -115,13 +115,15 @@ static enum status npy_open(
 	size_t at, length;
 
 	if (content->length < VERSION_2_HEADER_AT || memcmp(bytes, magic, MAGIC_SIZE) != 0)
-		return refuse(path, err, "a NumPy array (.npy)", "another file", SIZE_MAX);
+		return array_file_refuse(
+			path, err, "a NumPy array (.npy)", "another file", SIZE_MAX);
 	at = bytes[MAGIC_SIZE] == 1 ? VERSION_1_HEADER_AT : VERSION_2_HEADER_AT;
 	length = bytes[8] | (size_t)bytes[9] << 8;
 	if (at == VERSION_2_HEADER_AT)
 		length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
 	if (length > content->length - at)
-		return refuse(path, err, "a complete .npy header", "a truncated one", SIZE_MAX);
+		return array_file_refuse(
+			path, err, "a complete .npy header", "a truncated one", SIZE_MAX);
 	header = string_copy_bytes((const char *)bytes + at, length);
 	TRY(header_check(path, header, tensor, err));
 	memmove(content->data, content->data + at + length, content->length - at - length);

@@ -77,7 +77,7 @@ static enum status define_list_add(struct define_list *list, const char *name,
 	return STATUS_OK;
 }
 
-static int compare(const void *a, const void *b)
+static int build_compare(const void *a, const void *b)
 {
 	return strcmp(((const struct define *)a)->name, ((const struct define *)b)->name);
 }
@@ -85,7 +85,7 @@ static int compare(const void *a, const void *b)
 void define_list_sort(struct define_list *list)
 {
 	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), compare);
+		qsort(list->items, list->count, sizeof(*list->items), build_compare);
 }
 
 void define_list_release(struct define_list *list)

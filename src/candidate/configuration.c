@@ -175,7 +175,8 @@ static ptrdiff_t absent_choice(const struct bound_family *bound, size_t paramete
 }
 
 /* Missing parameters get the value that their absence means. */
-static enum status choose(const struct assignment *into, choice *choices, struct error *err)
+static enum status configuration_choose(
+	const struct assignment *into, choice *choices, struct error *err)
 {
 	const struct bound_family *bound = into->bound;
 
@@ -212,7 +213,7 @@ enum status configuration_from_named_values(const struct bound_family *bound,
 			return STATUS_BAD_INPUT;
 		chosen[parameter] = values->items[i].value;
 	}
-	return choose(&into, configuration, err);
+	return configuration_choose(&into, configuration, err);
 }
 
 bool configuration_read(const struct bound_family *bound, const char *text, choice *choices)
@@ -221,7 +222,8 @@ bool configuration_read(const struct bound_family *bound, const char *text, choi
 	bool given[SPACE_PARAMETERS_MAX];
 
 	return configuration_parse(bound, text, values, given, NULL) == STATUS_OK &&
-	       choose(&(struct assignment){bound, values, given}, choices, NULL) == STATUS_OK;
+	       configuration_choose(&(struct assignment){bound, values, given}, choices, NULL) ==
+		       STATUS_OK;
 }
 
 static enum status examine(

@@ -105,8 +105,9 @@ static enum status choose_attempt(const struct bound_family *bound, size_t attem
 }
 
 /* Chooses the legal configuration with the requested values that is nearest to the defaults. */
-static enum status choose(const struct reference_making *making, const struct bound_family *bound,
-	const struct reference *reference, choice *choices, bool *found, struct error *err)
+static enum status problem_reference_choose(const struct reference_making *making,
+	const struct bound_family *bound, const struct reference *reference, choice *choices,
+	bool *found, struct error *err)
 {
 	CLEANUP(memory_free)
 	struct value *values = memory_zeroed(bound->space->parameter_count + 1, sizeof(*values));
@@ -164,7 +165,8 @@ static enum status trust(
 		TRY(family_bind_if_applies(catalogue->families[i], making->problem, making->device,
 			NULL, &bound, &left_out, err));
 		if (bound)
-			TRY(choose(making, bound, reference, choices, &found, err));
+			TRY(problem_reference_choose(
+				making, bound, reference, choices, &found, err));
 		if (!found)
 			continue;
 		if (making->chosen && !reference) {

@@ -190,7 +190,7 @@ static enum status add_loads(
 	return STATUS_OK;
 }
 
-static enum check_verdict compare(
+static enum check_verdict kernel_judgement_compare(
 	const struct kernel_judgement *judgement, struct interval *slowdown)
 {
 	return check_judge_pair(judgement->kernel.contender, judgement->baseline.contender,
@@ -212,7 +212,7 @@ static bool is_known(struct contender *contenders, size_t count, void *context)
 		return check_estimate_half_ratio(&estimate) <= wanted_ratio;
 	}
 	return has_failed(&contenders[1]) || !contenders[1].round_count ||
-	       (compare(judgement, &estimate) != CHECK_SLOWER &&
+	       (kernel_judgement_compare(judgement, &estimate) != CHECK_SLOWER &&
 		       check_estimate_half_ratio(&estimate) <= wanted_ratio);
 }
 
@@ -252,7 +252,7 @@ static void take_time(struct judged_kernel *kernel)
 
 static void take_comparison(struct kernel_judgement *judgement)
 {
-	judgement->comparison = compare(judgement, &judgement->slowdown);
+	judgement->comparison = kernel_judgement_compare(judgement, &judgement->slowdown);
 	if (judgement->comparison == CHECK_UNCLEAR)
 		decide(judgement, KERNEL_RIGHT,
 			"noise hides whether it is slower by %.3g%%; --budget gives more time",

@@ -187,7 +187,8 @@ static struct json *show_compiler(const struct devices_options *options, int dri
 	return json;
 }
 
-static enum status run(void *options_, const struct string_list *positional, struct error *err)
+static enum status devices_run(
+	void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct devices_options *options = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
@@ -233,5 +234,5 @@ const struct command command_devices = {
 	.arguments = "",
 	.options = devices_option_table,
 	.options_size = sizeof(struct devices_options),
-	.run = run,
+	.run = devices_run,
 };

@@ -191,7 +191,8 @@ static void explain_release(struct explain *explain)
 	common_context_release(&explain->context);
 }
 
-static enum status run(void *options_, const struct string_list *positional, struct error *err)
+static enum status explain_run(
+	void *options_, const struct string_list *positional, struct error *err)
 {
 	struct explain_options *options = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
@@ -226,5 +227,5 @@ const struct command command_explain = {
 	.options_size = sizeof(struct explain_options),
 	.positional_min = 1,
 	.positional_max = 1,
-	.run = run,
+	.run = explain_run,
 };

@@ -415,7 +415,8 @@ static enum status export_rule(const struct export_options *options,
 	return error_hint(err, "install python3 with the module tiletune, which fits the rules");
 }
 
-static enum status run(void *options_, const struct string_list *positional, struct error *err)
+static enum status export_run(
+	void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct export_options *options = options_;
 	CLEANUP(exporting_release)
@@ -458,5 +459,5 @@ const struct command command_export = {
 	.options_size = sizeof(struct export_options),
 	.positional_min = 1,
 	.positional_max = 2,
-	.run = run,
+	.run = export_run,
 };

@@ -76,7 +76,8 @@ static struct json *operation_json(
 	return json;
 }
 
-static enum status run(void *options_, const struct string_list *positional, struct error *err)
+static enum status families_run(
+	void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct families_options *options = options_;
 	const char *only = positional->count ? positional->items[0] : NULL;
@@ -103,5 +104,5 @@ const struct command command_families = {
 	.options = families_option_table,
 	.options_size = sizeof(struct families_options),
 	.positional_max = 1,
-	.run = run,
+	.run = families_run,
 };

@@ -103,7 +103,7 @@ static void family_drop(struct family **family)
 	family_free(*family);
 }
 
-static enum status run(void *options, const struct string_list *positional, struct error *err)
+static enum status judge_run(void *options, const struct string_list *positional, struct error *err)
 {
 	struct judge_command *command = options;
 	const char *kernel = positional->items[0], *task;
@@ -146,5 +146,5 @@ const struct command command_judge = {
 	.options_size = sizeof(struct judge_command),
 	.positional_min = 1,
 	.positional_max = 1,
-	.run = run,
+	.run = judge_run,
 };

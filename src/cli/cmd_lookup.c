@@ -149,7 +149,8 @@ static enum status load_operation(const struct folders *folders, const char *tun
 	return catalogue_operation(catalogue, file, operation, err);
 }
 
-static enum status run(void *options_, const struct string_list *positional, struct error *err)
+static enum status lookup_run(
+	void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct lookup_options *options = options_;
 	CLEANUP(folders_release)
@@ -199,5 +200,5 @@ const struct command command_lookup = {
 	.options_size = sizeof(struct lookup_options),
 	.positional_min = 2,
 	.positional_max = 2,
-	.run = run,
+	.run = lookup_run,
 };

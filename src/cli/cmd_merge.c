@@ -44,7 +44,8 @@ static enum status write_merged(const struct merge_options *options, struct tune
 	return STATUS_OK;
 }
 
-static enum status run(void *options_, const struct string_list *positional, struct error *err)
+static enum status merge_run(
+	void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct merge_options *options = options_;
 	CLEANUP(folders_release) struct folders folders = folders_find(&options->common.paths);
@@ -86,5 +87,5 @@ const struct command command_merge = {
 	.options_size = sizeof(struct merge_options),
 	.positional_min = 1,
 	.positional_max = 4096,
-	.run = run,
+	.run = merge_run,
 };

@@ -134,7 +134,7 @@ static enum status draft(const struct new_options *options, const char *file,
 	return add_include_paths(options, *tree, err);
 }
 
-static enum status run(void *options_, const struct string_list *positional, struct error *err)
+static enum status new_run(void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct new_options *options = options_;
 	const char *file = positional->items[0];
@@ -177,5 +177,5 @@ const struct command command_new = {
 	.options_size = sizeof(struct new_options),
 	.positional_min = 1,
 	.positional_max = 1,
-	.run = run,
+	.run = new_run,
 };

@@ -143,7 +143,8 @@ static void report_table(const struct report *report)
 }
 
 /* ---- the command ---- */
-static enum status run(void *options_, const struct string_list *positional, struct error *err)
+static enum status report_run(
+	void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct report_command_options *options = options_;
 	CLEANUP(folders_release)
@@ -189,5 +190,5 @@ const struct command command_report = {
 	.options_size = sizeof(struct report_command_options),
 	.positional_min = 1,
 	.positional_max = 64,
-	.run = run,
+	.run = report_run,
 };

@@ -232,7 +232,8 @@ static struct json *verdict(const struct checked *file, enum status status, cons
 	return json;
 }
 
-static enum status run(void *options_, const struct string_list *positional, struct error *err)
+static enum status validate_run(
+	void *options_, const struct string_list *positional, struct error *err)
 {
 	const struct validate_options *options = options_;
 	CLEANUP(folders_release)
@@ -289,5 +290,5 @@ const struct command command_validate = {
 	.options_size = sizeof(struct validate_options),
 	.positional_min = 1,
 	.positional_max = 100000,
-	.run = run,
+	.run = validate_run,
 };

@@ -93,7 +93,7 @@ static const char **arguments_of(const struct gpus_run *run, const char *const *
 	return items;
 }
 
-static void start(struct gpus_run *run, struct gpu *gpu, struct gpu_part *part)
+static void gpus_start(struct gpus_run *run, struct gpu *gpu, struct gpu_part *part)
 {
 	const struct tuning *tuning = run->tuning;
 	const char *outer = tuning->options->shard;
@@ -195,7 +195,7 @@ static void lose(struct gpus_run *run, struct gpu *gpu, const char *message)
 		keep_error(run, STATUS_NO_DEVICE, message);
 }
 
-static void finish(struct gpus_run *run, struct gpu *gpu)
+static void gpus_finish(struct gpus_run *run, struct gpu *gpu)
 {
 	CLEANUP(text_release) struct text how = {0};
 	const char *message;
@@ -230,7 +230,7 @@ static void start_all(struct gpus_run *run)
 		for (size_t p = 0; p < run->part_count && !run->ends; p++)
 			if (run->parts[p].is_waiting && !run->gpus[g].is_lost &&
 				!run->gpus[g].process.pid)
-				start(run, &run->gpus[g], &run->parts[p]);
+				gpus_start(run, &run->gpus[g], &run->parts[p]);
 }
 
 static void wait_for_output(const struct gpus_run *run)
@@ -255,7 +255,7 @@ static void forward_all(struct gpus_run *run)
 			continue;
 		forward_stderr(run, gpu);
 		if (!forward_stdout(run, gpu))
-			finish(run, gpu);
+			gpus_finish(run, gpu);
 	}
 }
 

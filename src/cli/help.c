@@ -67,7 +67,7 @@ static void list_all(struct text *text)
 	}
 }
 
-static enum status run(void *options, const struct string_list *positional, struct error *err)
+static enum status help_run(void *options, const struct string_list *positional, struct error *err)
 {
 	const char *name = positional->count ? positional->items[0] : NULL;
 	CLEANUP(text_release) struct text text = {0};
@@ -93,5 +93,5 @@ const struct command command_help = {
 	.examples = "  tiletune help tune",
 	.options = no_options,
 	.positional_max = 1,
-	.run = run,
+	.run = help_run,
 };

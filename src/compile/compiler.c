@@ -118,7 +118,8 @@ static void store(struct compiler *compiler, const struct job *job, struct compi
 }
 
 /* Takes ownership of job and result. */
-static void finish(struct compiler *compiler, struct job *job, struct compile_result result)
+static void compiler_finish(
+	struct compiler *compiler, struct job *job, struct compile_result result)
 {
 	store(compiler, job, &result);
 	answer(compiler, job, result, false);
@@ -134,7 +135,7 @@ static void post_load(struct worker *worker, const char *path)
 	worker_post(worker, &line);
 }
 
-static enum status start(struct pool *pool, struct worker *worker, struct error *err)
+static enum status compiler_start(struct pool *pool, struct worker *worker, struct error *err)
 {
 	const struct compiler *compiler = pool->context;
 
@@ -176,7 +177,7 @@ static enum pool_event take_message(void *context, struct worker *worker, bool h
 	} else if (handshake && answer.loaded) {
 		event = POOL_READY;
 	} else if (answer.result && task) {
-		finish(context, (struct job *)task, *answer.result);
+		compiler_finish(context, (struct job *)task, *answer.result);
 		*answer.result = (struct compile_result){0};
 		event = POOL_DONE;
 	}
@@ -184,7 +185,7 @@ static enum pool_event take_message(void *context, struct worker *worker, bool h
 	return event;
 }
 
-static void fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
+static void compiler_fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
 {
 	struct compiler *compiler = context;
 	const bool is_late = end == POOL_TIMED_OUT;
@@ -194,7 +195,7 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 				  end == POOL_BROKEN ? "no compiler process can be started: " : "",
 				  how);
 
-	finish(compiler, (struct job *)task,
+	compiler_finish(compiler, (struct job *)task,
 		(struct compile_result){
 			.outcome = is_late ? OUTCOME_COMPILE_TIMEOUT : OUTCOME_COMPILE_CRASHED,
 			.log = log});
@@ -202,10 +203,10 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 
 static const struct pool_kind kind = {.name = "the compiler's process",
 	.handshake_s = LOAD_SECONDS,
-	.start = start,
+	.start = compiler_start,
 	.send = send,
 	.on_message = take_message,
-	.fail = fail};
+	.fail = compiler_fail};
 
 /* ---- finding the NVRTC library ---- */
 /* Takes what the library is, or the reason why the process could not load it. */

@@ -119,7 +119,7 @@ static bool read_usage(struct ptxas_report *report, const char *line)
 }
 
 /* Returns whether the line belongs to the report. */
-static bool read_line(struct ptxas_report *report, const char *line)
+static bool ptxas_report_read_line(struct ptxas_report *report, const char *line)
 {
 	const char *name;
 
@@ -182,7 +182,7 @@ void ptxas_report_read(
 			.blocks_per_sm = -1,
 			.max_clusters = -1};
 	while ((line = next_line(&log))) {
-		if (!read_line(&report, line)) {
+		if (!ptxas_report_read_line(&report, line)) {
 			read_remark(&report, line);
 			text_appendf(rest, "%s\n", line);
 		}

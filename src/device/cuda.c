@@ -28,7 +28,7 @@ struct cuda_device {
 };
 
 /* ---- messages ---- */
-static enum status start(struct executor *executor, struct worker *worker,
+static enum status cuda_start(struct executor *executor, struct worker *worker,
 	struct measure_request *hello, struct error *err)
 {
 	struct cuda_device *cuda = (struct cuda_device *)executor;
@@ -53,7 +53,7 @@ static enum status take_gpus(
 	return STATUS_OK;
 }
 
-static double complete(
+static double cuda_complete(
 	struct executor *executor, const struct worker *worker, struct measure_request *run)
 {
 	struct cuda_device *cuda = (struct cuda_device *)executor;
@@ -70,9 +70,9 @@ static const struct executor_protocol protocol = {.name = "the measuring worker"
 	.pause_s = 0.5,
 	.handshake_s = start_timeout_s,
 	.lost_context = "the measuring worker cannot be restarted: ",
-	.start = start,
+	.start = cuda_start,
 	.take_hello = take_gpus,
-	.complete = complete};
+	.complete = cuda_complete};
 
 /* ---- the device ---- */
 /* $TILETUNE_KERNEL_TIMEOUT is for sanitizers, which slow kernels down a thousand times. */

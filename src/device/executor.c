@@ -333,8 +333,8 @@ static enum pool_event take_answer(struct executor *executor, struct executor_re
 	return why->length ? POOL_FAILED : take_result(executor, request, &answer->reply, why);
 }
 
-static enum pool_event read_line(struct executor *executor, const struct text *line, bool handshake,
-	struct executor_request *request, struct text *why)
+static enum pool_event executor_read_line(struct executor *executor, const struct text *line,
+	bool handshake, struct executor_request *request, struct text *why)
 {
 	struct measure_answer answer = {0};
 	struct error err = {0};
@@ -369,9 +369,9 @@ static enum pool_event on_message(void *context, struct worker *worker, bool han
 	if (event == POOL_FAILED && worker->pending.length > LINE_BYTES_MAX)
 		text_appendf(why, "%s sent a line of more than %d bytes", executor->protocol->who,
 			(int)LINE_BYTES_MAX);
-	return event == POOL_WORKS
-		       ? read_line(executor, &line, handshake, (struct executor_request *)task, why)
-		       : event;
+	return event == POOL_WORKS ? executor_read_line(executor, &line, handshake,
+					     (struct executor_request *)task, why)
+				   : event;
 }
 
 static void lose_device(struct executor *executor, const char *why)
@@ -435,7 +435,7 @@ static void fail_preparing(struct executor *executor, struct executor_request *r
 		how);
 }
 
-static void fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
+static void executor_fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
 {
 	struct executor *executor = context;
 	struct executor_request *request = (struct executor_request *)task;
@@ -484,7 +484,7 @@ void executor_open(struct executor *executor, struct device *device,
 			.start = start,
 			.send = send,
 			.on_message = on_message,
-			.fail = fail}};
+			.fail = executor_fail}};
 	open_pool(executor, &executor->measures, 1, depth);
 }
 

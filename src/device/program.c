@@ -98,7 +98,7 @@ static bool times(const struct executor_request *request)
 }
 
 /* ---- requests ---- */
-static enum status start(struct executor *executor, struct worker *worker,
+static enum status program_start(struct executor *executor, struct worker *worker,
 	struct measure_request *hello, struct error *err)
 {
 	const struct program *program = (const struct program *)executor;
@@ -121,7 +121,7 @@ static enum status take_hello(
 	return line_read(&hello_record, line, "its line", &program->hello, err);
 }
 
-static double complete(
+static double program_complete(
 	struct executor *executor, const struct worker *worker, struct measure_request *run)
 {
 	struct program *program = (struct program *)executor;
@@ -205,9 +205,9 @@ static const struct executor_protocol protocol = {.name = "the program",
 	.who = "the program",
 	.handshake_s = handshake_seconds,
 	.lost_context = "",
-	.start = start,
+	.start = program_start,
 	.take_hello = take_hello,
-	.complete = complete,
+	.complete = program_complete,
 	.take_reply = take_reply,
 	.prepared = answer_unmeasured};
 

@@ -138,7 +138,7 @@ static bool find(const struct outside *outside, const struct proposal *proposal,
 
 /* Reads the answer to the last question. Returns false if it answers an earlier question; then
  * the caller waits for the next line. */
-static bool read_line(const struct outside *outside, const struct text *line,
+static bool strategy_program_read_line(const struct outside *outside, const struct text *line,
 	struct proposal *proposal, struct text *why)
 {
 	CLEANUP(json_release) struct json *root = NULL;
@@ -161,7 +161,7 @@ static bool read_line(const struct outside *outside, const struct text *line,
 	return !is_read || proposal->id >= outside->id;
 }
 
-static void refuse(struct outside *outside, struct worker *worker, const char *why)
+static void strategy_program_refuse(struct outside *outside, struct worker *worker, const char *why)
 {
 	struct json *line = json_new_object();
 
@@ -175,7 +175,8 @@ static void refuse(struct outside *outside, struct worker *worker, const char *w
 }
 
 /* ---- the process ---- */
-static enum status start(struct pool *pool, struct worker *worker, struct error *err)
+static enum status strategy_program_start(
+	struct pool *pool, struct worker *worker, struct error *err)
 {
 	struct outside *outside = pool->context;
 	int log;
@@ -214,14 +215,16 @@ static enum pool_event take_line(void *context, struct worker *worker, bool hand
 		return event;
 	record_release(&proposal_record, &outside->proposal);
 	text_clear(&outside->invalid);
-	outside->is_answered = read_line(outside, &line, &outside->proposal, &outside->invalid);
+	outside->is_answered =
+		strategy_program_read_line(outside, &line, &outside->proposal, &outside->invalid);
 	if (outside->is_answered)
 		return POOL_DONE;
-	refuse(outside, worker, outside->invalid.data);
+	strategy_program_refuse(outside, worker, outside->invalid.data);
 	return POOL_WORKS;
 }
 
-static void fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
+static void strategy_program_fail(
+	void *context, struct pool_task *task, enum pool_end end, const char *how)
 {
 	struct outside *outside = context;
 	const bool is_late = end == POOL_TIMED_OUT && clock_seconds() >= task->until_s;
@@ -233,10 +236,10 @@ static void fail(void *context, struct pool_task *task, enum pool_end end, const
 }
 
 static const struct pool_kind strategy_pool = {.name = "the strategy's program",
-	.start = start,
+	.start = strategy_program_start,
 	.send = send_question,
 	.on_message = take_line,
-	.fail = fail};
+	.fail = strategy_program_fail};
 
 /* The worker process; its pid is 0 if it is not running. */
 static struct worker *worker_of(struct outside *outside)
@@ -285,7 +288,7 @@ enum status strategy_program_open(const char *command, const char *worker_path,
 	words = NULL;
 	arguments = NULL;
 	pool_open(&outside->processes, &strategy_pool, outside, 1, 1);
-	TRY(start(&outside->processes, &worker, err));
+	TRY(strategy_program_start(&outside->processes, &worker, err));
 	pool_adopt(&outside->processes, &worker);
 	return STATUS_OK;
 }
@@ -312,7 +315,7 @@ static enum ask_result program_ask(void *state, size_t *candidate)
 		else if (!invalid->length && proposal->waits)
 			return ASK_WAIT;
 		else
-			refuse(outside, worker_of(outside),
+			strategy_program_refuse(outside, worker_of(outside),
 				invalid->length ? invalid->data
 						: "the answer has none of \"configuration\", "
 						  "\"wait\" and \"done\"");

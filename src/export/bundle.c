@@ -14,7 +14,7 @@
 #include "export/bundle_entry.h"
 #include "score/prediction.h"
 
-static enum status refuse(const struct tuned_entry *entry, struct error *err)
+static enum status bundle_refuse(const struct tuned_entry *entry, struct error *err)
 {
 	CLEANUP(text_release) struct text name = {0};
 
@@ -36,7 +36,7 @@ static enum status compile(struct bundle *bundle, size_t arch,
 
 		if (export_kernel_open(source->catalogue, source->device, entries[i], &kernel,
 			    err) != STATUS_OK)
-			return refuse(entries[i], err);
+			return bundle_refuse(entries[i], err);
 		for (size_t unit = 0; unit < kernel.build.unit_count; unit++)
 			TRY(kernel_store_request(
 				bundle->stores[arch], &kernel.build.units[unit], &compiled, err));
@@ -256,7 +256,8 @@ static enum status write_entries(const struct export_source *source,
 
 /* Writes the file's entries, and an entry from the model for each requested problem that the
  * file lacks. */
-static enum status write(const struct export_source *source, struct text *text, struct error *err)
+static enum status bundle_write(
+	const struct export_source *source, struct text *text, struct error *err)
 {
 	const size_t most = source->entry_count + source->untuned_count;
 	CLEANUP(memory_free)
@@ -289,5 +290,5 @@ const struct export_format export_format_bundle = {
 	.name = "bundle",
 	.summary = "compiled kernels with everything that tiletune_launch.h needs to launch them",
 	.compiles = true,
-	.write = write,
+	.write = bundle_write,
 };

@@ -64,7 +64,8 @@ static void append_entry(struct text *text, const struct tuned_entry *entry, siz
 		winner->launch_count, first_launch, winner->tensor_map_count);
 }
 
-static enum status write(const struct export_source *source, struct text *text, struct error *err)
+static enum status c_header_write(
+	const struct export_source *source, struct text *text, struct error *err)
 {
 	CLEANUP(text_release)
 	struct text device = {0}, launches = {0}, entries = {0}, content = {0}, example = {0};
@@ -105,5 +106,5 @@ const struct export_format export_format_c_header = {
 	.name = "c-header",
 	.summary = "one self-contained C and C++ header: table, look-up, launch geometry, -D list",
 	.builds = true,
-	.write = write,
+	.write = c_header_write,
 };

@@ -103,7 +103,8 @@ static bool has_standard(const struct export_source *source)
 	return option && *option;
 }
 
-static enum status write(const struct export_source *source, struct text *text, struct error *err)
+static enum status cmake_write(
+	const struct export_source *source, struct text *text, struct error *err)
 {
 	CLEANUP(json_release) struct json *list = json_new_array();
 	CLEANUP(text_release) struct text json = {0}, bracket = {0}, example = {0};
@@ -140,5 +141,5 @@ const struct export_format export_format_cmake = {
 	.name = "cmake",
 	.summary = "a module with a function that finds entries (CMake 3.19)",
 	.builds = true,
-	.write = write,
+	.write = cmake_write,
 };

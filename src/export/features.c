@@ -107,7 +107,8 @@ static enum status append_family(const struct export_source *source,
 	return STATUS_OK;
 }
 
-static enum status write(const struct export_source *source, struct text *text, struct error *err)
+static enum status features_write(
+	const struct export_source *source, struct text *text, struct error *err)
 {
 	for (size_t r = 0; r < source->journal->run_count; r++)
 		for (size_t p = 0; p < source->journal->runs[r].problem_count; p++) {
@@ -125,5 +126,5 @@ const struct export_format export_format_features = {
 	.name = "features",
 	.summary = "training data for python3 -m tiletune.learn, from a journal",
 	.of_journals = true,
-	.write = write,
+	.write = features_write,
 };

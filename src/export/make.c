@@ -111,7 +111,8 @@ static enum status entry_variables(struct text *output, const char *hash, size_t
 	return fragment.status;
 }
 
-static enum status write(const struct export_source *source, struct text *text, struct error *err)
+static enum status make_write(
+	const struct export_source *source, struct text *text, struct error *err)
 {
 	CLEANUP(text_release) struct text example = {0}, entries = {0}, names = {0};
 	char hash[EXPORT_HASH_SIZE];
@@ -137,5 +138,5 @@ const struct export_format export_format_make = {
 	.name = "make",
 	.summary = "variables for GNU make, and a function that finds entries",
 	.builds = true,
-	.write = write,
+	.write = make_write,
 };

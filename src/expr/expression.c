@@ -102,7 +102,7 @@ static void collect_indices(struct expression *expression, const struct node *no
 	expression->index_count++;
 }
 
-static void finish(struct expression *expression)
+static void expression_finish(struct expression *expression)
 {
 	node_fold(expression->root, &expression->arena);
 	collect_indices(expression, expression->root);
@@ -117,7 +117,7 @@ static enum status compile(const char *text, const char *where, const struct nam
 	TRY(node_resolve(made->root, where, names, unknown, err));
 	if (unknown && *unknown)
 		return STATUS_OK;
-	finish(made);
+	expression_finish(made);
 	*expression = made;
 	made = NULL;
 	return STATUS_OK;
@@ -142,7 +142,7 @@ struct expression *expression_specialise(
 	struct expression *made = expression_new(expression->text, expression->where);
 	made->root = node_new(&made->arena, NODE_CONSTANT, 0);
 	node_specialise(expression->root, values, &made->arena, made->root);
-	finish(made);
+	expression_finish(made);
 	return made;
 }
 

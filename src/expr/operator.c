@@ -52,7 +52,7 @@ static void describe_operands(const struct application *a, struct text *text)
 }
 
 /* Refuses operands of the wrong type: "expected <expectation> for <operator>, found <operands>" */
-static bool refuse(const struct application *a, const char *expectation)
+static bool operator_refuse(const struct application *a, const char *expectation)
 {
 	CLEANUP(text_release) struct text found = {0};
 	describe_operands(a, &found);
@@ -152,7 +152,7 @@ static bool real_arithmetic(const struct application *a)
 	double left, right, real, remainder;
 	int64_t dividend, divisor;
 	if (!value_as_real(*a->left, &left) || !value_as_real(*a->right, &right))
-		return refuse(a, "two numbers");
+		return operator_refuse(a, "two numbers");
 	if (right == 0 && (a->opcode == OPCODE_DIVIDE || a->opcode == OPCODE_FLOOR_DIVIDE ||
 				  a->opcode == OPCODE_MODULO))
 		return refuse_result(a, "division by zero");
@@ -201,7 +201,7 @@ static bool arithmetic(const struct application *a, bool integers_only)
 	const bool booleans = a->left->type == VALUE_BOOL && a->right->type == VALUE_BOOL;
 	const bool integers = value_as_int(*a->left, &left) && value_as_int(*a->right, &right);
 	if (!integers && integers_only)
-		return refuse(a, "two integers");
+		return operator_refuse(a, "two integers");
 	if (!integers || opcode == OPCODE_DIVIDE || (opcode == OPCODE_POWER && right < 0))
 		return real_arithmetic(a);
 	if (!integer_apply(opcode, left, right, a->result)) {
@@ -226,7 +226,7 @@ static bool ordering(const struct application *a)
 {
 	double real;
 	if (!value_as_real(*a->left, &real) || !value_as_real(*a->right, &real))
-		return refuse(a, "two numbers");
+		return operator_refuse(a, "two numbers");
 	const enum value_order order = value_compare(*a->left, *a->right);
 	const bool greater = a->opcode == OPCODE_GREATER || a->opcode == OPCODE_GREATER_EQUAL;
 	const bool or_equal = a->opcode == OPCODE_LESS_EQUAL || a->opcode == OPCODE_GREATER_EQUAL;
@@ -255,7 +255,7 @@ static bool membership(const struct application *a)
 		for (size_t i = 0; i < a->right->list->count && !found; i++)
 			found = value_equal(*a->left, a->right->list->items[i]);
 	} else {
-		return refuse(a, "a list on the right");
+		return operator_refuse(a, "a list on the right");
 	}
 	*a->result = value_bool(found == (a->opcode == OPCODE_IN));
 	return true;
@@ -267,7 +267,7 @@ static bool better(const struct application *a)
 	const bool least = a->opcode == OPCODE_MIN || a->opcode == OPCODE_MIN_LIST;
 	double real;
 	if (!value_as_real(*a->left, &real) || !value_as_real(*a->right, &real))
-		return refuse(a, "numbers");
+		return operator_refuse(a, "numbers");
 	const bool second =
 		value_compare(*a->right, *a->left) == (least ? VALUE_LESS : VALUE_GREATER);
 	*a->result = second ? *a->right : *a->left;
@@ -288,7 +288,7 @@ static bool concatenate(const struct application *a)
 {
 	struct value_list *list;
 	if (a->left->list->is_tuple != a->right->list->is_tuple)
-		return refuse(a, "two lists or two tuples");
+		return operator_refuse(a, "two lists or two tuples");
 	if (!evaluation_new_list(a->evaluation, &list) ||
 		!append_all(a->evaluation, list, a->left->list) ||
 		!append_all(a->evaluation, list, a->right->list))
@@ -303,7 +303,7 @@ static bool any_or_all(const struct application *a)
 	const bool is_any = a->opcode == OPCODE_ANY;
 	bool found = false;
 	if (a->left->type != VALUE_LIST)
-		return refuse(a, "a list");
+		return operator_refuse(a, "a list");
 	if (!evaluation_use(a->evaluation, a->left->list->count))
 		return false;
 	for (size_t i = 0; i < a->left->list->count && !found; i++)
@@ -315,7 +315,7 @@ static bool any_or_all(const struct application *a)
 static bool best_of_list(const struct application *a)
 {
 	if (a->left->type != VALUE_LIST)
-		return refuse(a, "a list or at least two numbers");
+		return operator_refuse(a, "a list or at least two numbers");
 	const struct value_list *list = a->left->list;
 	if (list->count == 0) {
 		error_set(a->evaluation->err, STATUS_BAD_INPUT, "'%s' of an empty list",
@@ -396,7 +396,7 @@ static bool sign(const struct application *a)
 		return true;
 	}
 	if (!value_as_int(*operand, &integer))
-		return refuse(a, "a number");
+		return operator_refuse(a, "a number");
 	if ((negates || (a->opcode == OPCODE_ABS && integer < 0)) &&
 		__builtin_sub_overflow((int64_t)0, integer, &integer))
 		return refuse_result(a, "the result does not fit into 64 bits");
@@ -422,9 +422,9 @@ static bool to_integer(const struct application *a)
 			return refuse_result(a, "the result does not fit into 64 bits");
 	} else if (operand->type == VALUE_STRING) {
 		if (!string_to_int(operand->string, &integer))
-			return refuse(a, "a string that holds an integer");
+			return operator_refuse(a, "a string that holds an integer");
 	} else if (!value_as_int(*operand, &integer)) {
-		return refuse(a, "a number or a string");
+		return operator_refuse(a, "a number or a string");
 	}
 	*a->result = value_int(integer);
 	return true;
@@ -438,7 +438,7 @@ static bool dtype_bytes(const struct application *a)
 		*a->result = value_int((int64_t)dtype_size((enum dtype)dtype));
 		return true;
 	}
-	refuse(a, "the name of an element type");
+	operator_refuse(a, "the name of an element type");
 	const char *near = name ? name_nearest(name, dtype_names) : NULL;
 	if (near)
 		error_hint(a->evaluation->err, "did you mean %s?", near);
@@ -448,7 +448,7 @@ static bool dtype_bytes(const struct application *a)
 static bool length(const struct application *a)
 {
 	if (a->left->type != VALUE_LIST && a->left->type != VALUE_STRING)
-		return refuse(a, "a list or a string");
+		return operator_refuse(a, "a list or a string");
 	*a->result = value_int((int64_t)(a->left->type == VALUE_LIST ? a->left->list->count
 								     : strlen(a->left->string)));
 	return true;
@@ -458,7 +458,7 @@ static bool is_pow2(const struct application *a)
 {
 	int64_t integer;
 	if (!value_as_int(*a->left, &integer))
-		return refuse(a, "an integer");
+		return operator_refuse(a, "an integer");
 	*a->result = value_bool(integer > 0 && (integer & (integer - 1)) == 0);
 	return true;
 }

@@ -48,7 +48,7 @@ static struct node *parse_binary(struct parser *parser, enum precedence least);
 static struct node *parse_expression(struct parser *parser);
 
 /* ---- tokens, nodes, errors ---- */
-static void fail(struct parser *parser)
+static void parser_fail(struct parser *parser)
 {
 	parser->failed = true;
 	parser->token.kind = TOKEN_END;
@@ -57,14 +57,14 @@ static void fail(struct parser *parser)
 static void parser_advance(struct parser *parser)
 {
 	if (!parser->failed && lexer_next(&parser->lexer, &parser->token, parser->err) != STATUS_OK)
-		fail(parser);
+		parser_fail(parser);
 }
 
 static void parser_expected(struct parser *parser, const char *noun)
 {
 	if (!parser->failed)
 		token_error(&parser->token, parser->where, parser->err, noun);
-	fail(parser);
+	parser_fail(parser);
 }
 
 /* Sets an error at a column other than the next token's. */
@@ -79,7 +79,7 @@ parser_refuse(struct parser *parser, uint32_t column, const char *format, ...)
 	if (!parser->failed)
 		error_set(parser->err, STATUS_BAD_INPUT, "%s: column %u: %s", parser->where, column,
 			message.data);
-	fail(parser);
+	parser_fail(parser);
 }
 
 /* Consumes the next token, which must be of this kind. */
@@ -216,7 +216,7 @@ static void unknown_function(struct parser *parser, const struct token *name)
 	token_error(name, parser->where, parser->err, "a function");
 	if (near)
 		error_hint(parser->err, "did you mean %s?", near);
-	fail(parser);
+	parser_fail(parser);
 }
 
 /* arguments are the children of a node, which becomes the node of range(), or a comprehension. */

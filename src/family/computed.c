@@ -97,7 +97,7 @@ struct computed *computed_find(const struct computed_list *list, size_t offset)
 }
 
 /* ---- evaluation ---- */
-static enum status refuse(const struct computed *computed, double found, struct error *err)
+static enum status computed_refuse(const struct computed *computed, double found, struct error *err)
 {
 	return error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %g",
 		expression_where(computed->expression),
@@ -110,7 +110,7 @@ static enum status put_real(
 	TRY(expression_real(computed->expression, values, to, err));
 	return isfinite(*to) && *to >= computed->low && *to <= computed->high
 		       ? STATUS_OK
-		       : refuse(computed, *to, err);
+		       : computed_refuse(computed, *to, err);
 }
 
 static enum status put_integer(

@@ -74,7 +74,7 @@ static bool find_same(const struct json_at *item, const char *key, const struct 
 }
 
 /* Adds members of the base that an item omits; for a launch also those of its model. */
-static struct json *complete(const struct json_at *base, const struct json_at *own)
+static struct json *family_load_complete(const struct json_at *base, const struct json_at *own)
 {
 	struct json *made = join_objects(base, own, false);
 	struct json_at base_model, own_model;
@@ -94,7 +94,7 @@ static struct json *join_lists(
 
 	while (json_next(own, &item))
 		json_push(made, how->takes_members && find_same(&item, how->key, base, &other)
-					? complete(&other, &item)
+					? family_load_complete(&other, &item)
 					: json_copy(item.node));
 	item = (struct json_at){0};
 	while (json_next(base, &item))

@@ -121,7 +121,7 @@ static enum status hint_at_digits(const struct key *key, const char *found, stru
 	return error_hint(err, "write it in digits: %s=%.0f", key->name, number);
 }
 
-static enum status refuse(const struct key *key, const char *found, struct error *err)
+static enum status problem_refuse(const struct key *key, const char *found, struct error *err)
 {
 	CLEANUP(text_release) struct text expected = {0};
 
@@ -161,7 +161,7 @@ static enum status key_value_check(
 		return STATUS_OK;
 	}
 	value_format(found, &text);
-	return refuse(key, text_string(&text), err);
+	return problem_refuse(key, text_string(&text), err);
 }
 
 enum status key_value_parse(
@@ -173,17 +173,17 @@ enum status key_value_parse(
 	if (key->values)
 		return key_value_check(key, value_string(text), value, err);
 	if (text[strspn(text, key->is_real ? "+-.0123456789eE" : "-0123456789")])
-		return refuse(key, text, err);
+		return problem_refuse(key, text, err);
 	errno = 0;
 	if (key->is_real) {
 		const double real = strtod(text, &end);
 
-		return *end || end == text ? refuse(key, text, err)
+		return *end || end == text ? problem_refuse(key, text, err)
 					   : key_value_check(key, value_real(real), value, err);
 	}
 	integer = strtoll(text, &end, 10);
 	if (*end || end == text || errno == ERANGE || integer < key->min || integer > key->max)
-		return refuse(key, text, err);
+		return problem_refuse(key, text, err);
 	*value = value_int(integer);
 	return STATUS_OK;
 }

@@ -318,7 +318,7 @@ static enum status read_event(
 }
 
 /* *whole is set if the line is as it was written, whether it is valid or not. */
-static enum status read_line(struct journal_reader *reader, const char *line, size_t length,
+static enum status journal_read_line(struct journal_reader *reader, const char *line, size_t length,
 	bool *whole, struct error *err)
 {
 	CLEANUP(json_release) struct json *root = NULL;
@@ -347,7 +347,8 @@ static void read_lines(struct journal_reader *reader, const char *path, const st
 		at += newline ? length + 1 : length;
 		number++;
 		snprintf(reader->where, sizeof(reader->where), "%s: line %zu", path, number);
-		if (!length || read_line(reader, line, length, &whole, &reason) == STATUS_OK)
+		if (!length ||
+			journal_read_line(reader, line, length, &whole, &reason) == STATUS_OK)
 			continue;
 		/* a kill leaves the last line of a run incomplete, and the next run starts a new
 		 * line */

@@ -111,7 +111,7 @@ static bool confirm(struct sampler *sampler, struct series *series)
 	return true;
 }
 
-static void finish(struct sampler *sampler, struct series *series)
+static void sampler_finish(struct sampler *sampler, struct series *series)
 {
 	struct result *result = &series->reply.result;
 
@@ -305,7 +305,7 @@ static void step(struct sampler *sampler, struct series *series)
 		enough = reply->gave_up = true;
 	gpu_phase(sampler->gpu, NULL);
 	if (enough || clock_seconds() > sampler->deadline_s)
-		finish(sampler, series);
+		sampler_finish(sampler, series);
 }
 
 /* Lets the GPU rest after a sample batch. Without pauses it reaches its power limit, where the

@@ -72,7 +72,7 @@ static bool checksum_pitch(
 		       counter);
 }
 
-static bool compare(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
+static bool verify_compare(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
 	enum inputs inputs, size_t output)
 {
 	const struct reference_output *reference =
@@ -98,7 +98,7 @@ static bool compare_all(
 	struct gpu_session *gpu, const struct loaded *loaded, size_t set, enum inputs inputs)
 {
 	for (size_t i = 0; i < loaded->problem->description.reference.output_count; i++)
-		if (!compare(gpu, loaded, set, inputs, i))
+		if (!verify_compare(gpu, loaded, set, inputs, i))
 			return false;
 	return true;
 }

@@ -109,7 +109,7 @@ static void start_failed(struct pool *pool, bool for_good, const char *why)
 	}
 }
 
-static void start(struct pool *pool, struct pool_member *member)
+static void pool_start(struct pool *pool, struct pool_member *member)
 {
 	struct error err = {0};
 
@@ -338,7 +338,7 @@ static void start_some(struct pool *pool)
 		if (member->state != POOL_ABSENT || !wants_process(pool) ||
 			clock_seconds() < pool->not_before_s)
 			continue;
-		start(pool, member);
+		pool_start(pool, member);
 		hand_out(pool, member, 1);
 	}
 }

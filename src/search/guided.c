@@ -220,7 +220,7 @@ static bool promising(const struct guided *guided, size_t *candidate)
 }
 
 /* ---- the strategy ---- */
-static bool choose(struct guided *guided, size_t *candidate)
+static bool guided_choose(struct guided *guided, size_t *candidate)
 {
 	struct history *history = &guided->history;
 
@@ -298,7 +298,7 @@ static enum ask_result guided_ask(void *state, size_t *candidate)
 		return ASK_DONE;
 	if (history->open >= IN_TRIAL_MAX)
 		return ASK_WAIT;
-	if (!choose(guided, candidate))
+	if (!guided_choose(guided, candidate))
 		return ASK_DONE;
 	gaussian_add(&guided->gaussian, *candidate);
 	return history_ask(history, *candidate);

@@ -11,7 +11,7 @@ static bool comes_before(const double *keys, size_t a, size_t b)
 	return keys[a] < keys[b] || (keys[a] <= keys[b] && a < b);
 }
 
-static int compare(const void *a, const void *b, void *context)
+static int order_compare(const void *a, const void *b, void *context)
 {
 	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
@@ -53,7 +53,8 @@ size_t order_smallest(size_t *candidates, size_t count, const double *keys, size
 	else
 		wanted = count;
 	if (wanted > 0) /* an empty list may have no array */
-		qsort_r(candidates, wanted, sizeof(*candidates), compare, (void *)(uintptr_t)keys);
+		qsort_r(candidates, wanted, sizeof(*candidates), order_compare,
+			(void *)(uintptr_t)keys);
 	return wanted;
 }
 

@@ -277,7 +277,7 @@ static void groups_choose(const struct groups *groups, int *chosen)
 /* Chooses the branch of each group for the next view: every unseen branch that is compatible with
  * the earlier ones, and the first (of `#if 0` the second) in all other groups. Returns NULL if all
  * branches were seen. The caller frees the array. */
-static int *choose(const struct code *code, struct branches *branches)
+static int *scan_choose(const struct code *code, struct branches *branches)
 {
 	struct groups groups = {0};
 	struct directive directive;
@@ -329,7 +329,8 @@ bool code_view(const struct code *code, struct branches *branches, struct view *
 	bool more = true;
 
 	*view = (struct view){0};
-	if (branches->viewed_bytes > VIEWED_BYTES_MAX || (chosen = choose(code, branches)) == NULL)
+	if (branches->viewed_bytes > VIEWED_BYTES_MAX ||
+		(chosen = scan_choose(code, branches)) == NULL)
 		return false;
 	branches->viewed_bytes += code->length;
 	view->text = memory_zeroed(code->length + 1, 1);

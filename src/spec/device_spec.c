@@ -172,7 +172,7 @@ static char *name_from_title(const char *title)
 	return name;
 }
 
-static enum status complete(
+static enum status device_spec_complete(
 	const struct device_facts *facts, struct device_spec **spec, struct error *err)
 {
 	static const int64_t least[] = {
@@ -222,7 +222,7 @@ enum status device_spec_match(const struct device_facts *facts, const char *cons
 		take_limits(*spec, facts);
 		sheet_derive_rates(*spec);
 	} else {
-		TRY(complete(facts, spec, err));
+		TRY(device_spec_complete(facts, spec, err));
 	}
 	if (notice.length)
 		(*spec)->notice = text_detach(&notice);

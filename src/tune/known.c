@@ -150,7 +150,7 @@ struct near {
 };
 
 /* Sorts by distance, then by order in the files. */
-static int compare(const void *a, const void *b)
+static int known_compare(const void *a, const void *b)
 {
 	const struct near *x = a, *y = b;
 
@@ -184,7 +184,7 @@ static struct near *near_of(const struct tuned *known, const struct tuned *also,
 		}
 	}
 	if (near)
-		qsort(near, *count, sizeof(*near), compare);
+		qsort(near, *count, sizeof(*near), known_compare);
 	return near;
 }
 

@@ -15,7 +15,7 @@ enum {
 	SHARDS_MAX = 100000
 };
 
-static enum status refuse(const char *text, struct error *err)
+static enum status shard_refuse(const char *text, struct error *err)
 {
 	return error_set(err, STATUS_BAD_INPUT,
 		"--shard: expected I/N with 1 <= I <= N <= %d, found \"%s\"", SHARDS_MAX, text);
@@ -34,7 +34,7 @@ enum status shard_parse(const char *text, struct shard *shard, struct error *err
 			sscanf(at, "%9u/%9u%n", &part->number, &part->count, &length) != 2 ||
 			part->number < 1 || part->number > part->count ||
 			part->count > SHARDS_MAX || (at[length] && at[length] != ','))
-			return refuse(text, err);
+			return shard_refuse(text, err);
 		shard->depth++;
 		at += length;
 	} while (*at++ == ',');
