@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 OUT = sys.argv[1]
-KINDS = (("src/search/*.c", r"^STRATEGY\((\w+),", "tune"), ("src/export/*.c", r"^const struct export_format export_format_(\w+) =", "export"))
+KINDS = (("src/search/*.c", r"^STRATEGY\(\s*(\w+),", "tune"), ("src/export/*.c", r"^const struct export_format export_format_(\w+) =", "export"))
 bad = 0
 for files, pattern, command in KINDS:
 	said = subprocess.run([f"{OUT}/tiletune", "help", command], capture_output=True, text=True, check=True).stdout

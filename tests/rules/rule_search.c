@@ -130,13 +130,13 @@ RULE(gaussian)
 	gaussian_init(&gaussian, view, count, 2 * view->count);
 	for (size_t i = 0; i <= count; i++) {
 		for (size_t w = 0; (i == early || i == count) && w < view->count; w++)
-			gaussian_watch(&gaussian, w);
+			gaussian_pool_add(&gaussian, w);
 		if (i < count)
 			gaussian_add(&gaussian, rows[i]);
 	}
 	json_put_double(out, "sum", gaussian_means(&gaussian, values.items, means));
-	json_put(out, "means", reals_of(means, gaussian.watched_count));
-	json_put(out, "variances", reals_of(gaussian.variances, gaussian.watched_count));
+	json_put(out, "means", reals_of(means, gaussian.pool_count));
+	json_put(out, "variances", reals_of(gaussian.variances, gaussian.pool_count));
 	for (size_t i = 0; i < view->count; i++) {
 		double *row = memory_zeroed(view->count + 1, sizeof(*row));
 

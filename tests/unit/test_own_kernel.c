@@ -200,7 +200,7 @@ TEST(a_scalar_must_fit_its_type)
 		{ARGUMENT_INT32, "2**31", 0,
 			"expected an int32 (i64 holds larger numbers), found 2147483648"},
 	};
-	struct reading reading = {0};
+	struct expression_reading reading = {0};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		CLEANUP(memory_free)

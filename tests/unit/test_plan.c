@@ -128,7 +128,7 @@ TEST(wrong_tensors_are_refused)
 	const char *configs[] = {NULL};
 	struct operation operation = {0};
 	struct name_table *names = &operation.key_names;
-	struct reading reading = {.operation = &operation, .names = names};
+	struct expression_reading reading = {.operation = &operation, .names = names};
 	struct device_spec *device;
 	struct tensor *tensor;
 	struct plan_buffer buffer;

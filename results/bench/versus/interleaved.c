@@ -71,7 +71,7 @@ bool interleaved_prepare(struct gpu_session *gpu, struct timed_run *timed_run)
 
 	/* the first run by itself triggers lazy loading and reveals crashes */
 	done = done && run_next(gpu, timed_run) && gpu_synchronize(gpu, "a first run") &&
-	       helper_filler(gpu) && run_next(gpu, timed_run) && record(gpu, timed_run->begin) &&
+	       helper_spacer(gpu) && run_next(gpu, timed_run) && record(gpu, timed_run->begin) &&
 	       run_next(gpu, timed_run) && record(gpu, timed_run->end) &&
 	       elapsed_us(gpu, timed_run, &timed_run->estimate_us);
 	if (!done)
@@ -84,7 +84,7 @@ bool interleaved_prepare(struct gpu_session *gpu, struct timed_run *timed_run)
 
 static bool turn(struct gpu_session *gpu, struct timed_run *timed_run)
 {
-	if (!helper_filler(gpu) || !run_next(gpu, timed_run) || !record(gpu, timed_run->begin))
+	if (!helper_spacer(gpu) || !run_next(gpu, timed_run) || !record(gpu, timed_run->begin))
 		return false;
 	if (timed_run->graph) {
 		if (!gpu_succeeded(gpu, gpu->cuda.cuGraphLaunch(timed_run->graph, gpu->stream),
