@@ -130,7 +130,7 @@ TEST(every_strategy_keeps_its_contract)
 }
 
 /* What an earlier run told is not asked for again, and counts. */
-TEST(test_known_results)
+TEST(known_results_are_not_requested_again)
 {
 	struct landscape landscape;
 
