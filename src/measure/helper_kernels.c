@@ -101,8 +101,7 @@ bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, u
 }
 
 bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
-	const struct expected *expected, const uint64_t cipher[2], double tolerance_abs,
-	double tolerance_rel, size_t index)
+	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t index)
 {
 	CUdeviceptr result = gpu->scratch + SCRATCH_RESULTS_OFFSET +
 			     index * sizeof(struct helper_compare_result);
@@ -111,12 +110,10 @@ bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_
 	int64_t expected_ld = (int64_t)expected->ld;
 	int32_t count = (int32_t)expected->unit_count, size = (int32_t)expected->unit_size;
 	CUdeviceptr units = expected->units, values_at = expected->values;
-	uint64_t unit_key = cipher[0], value_key = cipher[1];
 	uint32_t poison = helper_output_poison[tensor->dtype];
 	void *begin[1] = {&result};
-	void *values[] = {&out, &dtype, &row_length, &ld, &units, &unit_key, &count, &size,
-		&values_at, &value_key, &expected_ld, &tolerance_abs, &tolerance_rel, &poison,
-		&result};
+	void *values[] = {&out, &dtype, &row_length, &ld, &units, &count, &size, &values_at,
+		&expected_ld, &tolerance_abs, &tolerance_rel, &poison, &result};
 
 	return launch_blocks(
 		       gpu, gpu->helpers.compare_begin, 1, 1, begin, "comparing the output") &&

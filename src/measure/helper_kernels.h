@@ -28,11 +28,9 @@ struct expected {
 	uint64_t ld;        /* pitch of that tensor; 0 if the values are doubles */
 	double scale;       /* absolute tolerances are relative to this |value| */
 };
-/* Writes the result to the scratch's compare result `index`. The units and values are encrypted
- * with these two keys. */
+/* Writes the result to the scratch's compare result `index`. */
 bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
-	const struct expected *expected, const uint64_t cipher[2], double tolerance_abs,
-	double tolerance_rel, size_t index);
+	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t index);
 /* Writes a struct helper_magnitudes to the scratch counters from 0 on, which must be clear. */
 bool helper_magnitudes(
 	struct gpu_session *gpu, const struct plan_buffer *tensor, const struct expected *expected);

@@ -80,7 +80,7 @@ static bool verify_compare(struct gpu_session *gpu, const struct loaded *loaded,
 	const struct expected *expected = &loaded->problem->expected[inputs][output];
 
 	return helper_compare(gpu, output_of_set(loaded, set, output),
-		problem_output(loaded->problem, output), expected, loaded->problem->cipher[inputs],
+		problem_output(loaded->problem, output), expected,
 		reference->tolerance_abs * (reference->abs_scales ? expected->scale : 1),
 		reference->tolerance_rel, output);
 }
@@ -97,10 +97,11 @@ static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, 
 static bool compare_all(
 	struct gpu_session *gpu, const struct loaded *loaded, size_t set, enum inputs inputs)
 {
-	for (size_t i = 0; i < loaded->problem->description.reference.output_count; i++)
-		if (!verify_compare(gpu, loaded, set, inputs, i))
-			return false;
-	return true;
+	bool done = expected_begin(gpu, loaded->problem, inputs);
+
+	for (size_t i = 0; done && i < loaded->problem->description.reference.output_count; i++)
+		done = verify_compare(gpu, loaded, set, inputs, i);
+	return done && expected_end(gpu, loaded->problem, inputs);
 }
 
 static bool check_memory(
@@ -130,7 +131,8 @@ static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const stru
 
 	for (size_t i = 0; done && i < layout->outputs; i++)
 		done = checksum_pitch(gpu, loaded, i, counter_of(layout, i, COUNTER_PITCH_BEFORE));
-	if (!done || !loaded_run(gpu, loaded, 0) || !gpu_synchronize(gpu, "running the kernel"))
+	if (!done || !gpu_synchronize(gpu, "preparing the output") || !loaded_run(gpu, loaded, 0) ||
+		!gpu_synchronize(gpu, "running the kernel"))
 		return false;
 	gpu_progress(gpu, 0);
 	done = check_everything(gpu, loaded, layout) && outputs_clear(gpu, loaded, 0) &&

@@ -25,15 +25,13 @@
 //   tt_compare_begin(struct tt_result *result)
 //       Sets the result to "nothing compared yet". Launch <<<1, 1>>> before tt_compare.
 //   tt_compare(const void *out, int dtype_code, i64 row_length, i64 ld, const i64 *units,
-//              u64 unit_key, int unit_count, int unit_size, const void *expected, u64 expected_key,
-//              i64 expected_ld, double abs_tol, double rel_tol, u32 poison,
-//              struct tt_result *result)
+//              int unit_count, int unit_size, const void *expected, i64 expected_ld,
+//              double abs_tol, double rel_tol, u32 poison, struct tt_result *result)
 //       Compares units of a tensor whose rows have row_length elements and the pitch ld. Unit u
 //       consists of the logical elements units[u]*unit_size + 0..unit_size-1: single elements if
 //       unit_size is 1, whole rows if it is row_length. If expected_ld is 0, expected is an array of
 //       doubles, and expected[u*unit_size + j] belongs to element j of unit u. Otherwise expected is
-//       a tensor of the same type with the pitch expected_ld. Units and expected values are encrypted
-//       by tt_cipher, whole words that begin at multiples of 8 bytes. An element is a violation if
+//       a tensor of the same type with the pitch expected_ld. An element is a violation if
 //       |out - expected| > abs_tol + rel_tol*|expected|. An expected infinity requires the same
 //       infinity. An expected NaN requires a NaN that is not the poison, because the kernel must
 //       have written it. Other NaN are violations. If an expected double has the bits of `anything`,
@@ -383,53 +381,12 @@ __device__ __forceinline__ double read(const void *data, int dtype_code, i64 pos
 	}
 }
 
-// What tt_cipher combines with the word of this index.
-__device__ __forceinline__ u64 cipher_of(u64 key, u64 index)
-{
-	return random_bits(key, mix(index + key));
-}
-
-// Returns an element of encrypted memory in the lowest bytes.
-__device__ __forceinline__ u64 decrypted(const void *data, u64 key, int bytes, i64 position)
-{
-	u64 offset = (u64)position * bytes, index = offset / 8;
-	return (((const u64 *)data)[index] ^ cipher_of(key, index)) >> 8 * (offset % 8);
-}
-
-// The encrypted arguments of tt_compare.
-struct secrets {
-	const i64 *units;
-	const void *expected;
-	u64 unit_key, expected_key;
-	i64 expected_ld;
-	int unit_size;
-
-	// The logical index of the i-th compared element.
-	__device__ __forceinline__ i64 linear(i64 i) const
-	{
-		return (i64)decrypted(units, unit_key, 8, i / unit_size) * unit_size + i % unit_size;
-	}
-
-	__device__ __forceinline__ u64 bits(int dtype_code, i64 i, i64 row, i64 col) const
-	{
-		return expected_ld > 0 ? decrypted(expected, expected_key, element_bytes(dtype_code),
-						 row * expected_ld + col)
-				       : decrypted(expected, expected_key, 8, i);
-	}
-
-	__device__ __forceinline__ double value(int dtype_code, u64 bits) const
-	{
-		return expected_ld > 0 ? read(&bits, dtype_code, 0)
-				       : __longlong_as_double((i64)bits);
-	}
-};
-
 // Integers that doubles do not tell apart.
 __device__ __forceinline__ bool differs_as_integer(
-	const void *out, i64 position, u64 expected_bits, int dtype_code)
+	const void *out, i64 position, const void *expected, i64 expected_position, int dtype_code)
 {
 	return (dtype_code == code_i64 || dtype_code == code_u64) &&
-	       ((const u64 *)out)[position] != expected_bits;
+	       ((const u64 *)out)[position] != ((const u64 *)expected)[expected_position];
 }
 
 // The largest of all threads' values. Doubles that are not negative are ordered as their bits are.
@@ -448,17 +405,19 @@ extern "C" __global__ void tt_compare_begin(tt_result *result)
 
 // The last block to finish knows the smallest bad index, and stores its two values.
 __device__ void describe_first_bad(const void *out, int dtype_code, i64 row_length, i64 ld,
-	const secrets &secret, i64 count, tt_result *result)
+	const i64 *units, i64 count, int unit_size, const void *expected, i64 expected_ld,
+	tt_result *result)
 {
 	u64 first = *(volatile u64 *)&result->first_bad_linear_index;
 	for (i64 i = threadIdx.x; first != no_index && i < count; i += blockDim.x) {
-		i64 linear = secret.linear(i);
+		i64 linear = units[i / unit_size] * unit_size + i % unit_size;
 		if ((u64)linear != first)
 			continue;
 		i64 row = linear / row_length, col = linear - row * row_length;
 		result->first_out = read(out, dtype_code, row * ld + col);
 		result->first_expected =
-			secret.value(dtype_code, secret.bits(dtype_code, i, row, col));
+			expected_ld > 0 ? read(expected, dtype_code, row * expected_ld + col)
+					: ((const double *)expected)[i];
 	}
 }
 
@@ -493,27 +452,27 @@ __device__ __forceinline__ bool is_poison(const void *data, int dtype_code, i64 
 }
 
 extern "C" __global__ void tt_compare(const void *out, int dtype_code, i64 row_length, i64 ld,
-	const i64 *units, u64 unit_key, int unit_count, int unit_size, const void *expected,
-	u64 expected_key, i64 expected_ld, double abs_tol, double rel_tol, u32 poison,
-	tt_result *result)
+	const i64 *units, int unit_count, int unit_size, const void *expected, i64 expected_ld,
+	double abs_tol, double rel_tol, u32 poison, tt_result *result)
 {
-	secrets secret = {units, expected, unit_key, expected_key, expected_ld, unit_size};
 	i64 count = (i64)unit_count * unit_size;
 	u64 violations = 0, nans = 0, first = no_index;
 	double max_error = 0.0;
 	for (i64 i = (i64)thread_index(); i < count; i += (i64)thread_count()) {
-		i64 linear = secret.linear(i);
+		i64 linear = units[i / unit_size] * unit_size + i % unit_size;
 		i64 row = linear / row_length, col = linear - row * row_length;
 		double value = read(out, dtype_code, row * ld + col);
-		u64 wanted_bits = secret.bits(dtype_code, i, row, col);
-		if (expected_ld == 0 && wanted_bits == anything)
+		double wanted = expected_ld > 0
+					? read(expected, dtype_code, row * expected_ld + col)
+					: ((const double *)expected)[i];
+		if (expected_ld == 0 && (u64)__double_as_longlong(wanted) == anything)
 			continue;
-		double wanted = secret.value(dtype_code, wanted_bits);
 		bool is_unset = is_nan(value) && is_poison(out, dtype_code, row * ld + col, poison);
 		bool same = value == wanted || (is_nan(value) && is_nan(wanted) && !is_unset);
 		double error = same ? 0.0 : fabs(value - wanted);
 		if (same && expected_ld > 0 &&
-			differs_as_integer(out, row * ld + col, wanted_bits, dtype_code)) {
+			differs_as_integer(
+				out, row * ld + col, expected, row * expected_ld + col, dtype_code)) {
 			same = false;
 			error = 1.0;
 		}
@@ -541,7 +500,8 @@ extern "C" __global__ void tt_compare(const void *out, int dtype_code, i64 row_l
 	if (!is_last)
 		return;
 	__threadfence();
-	describe_first_bad(out, dtype_code, row_length, ld, secret, count, result);
+	describe_first_bad(out, dtype_code, row_length, ld, units, count, unit_size, expected,
+		expected_ld, result);
 	if (threadIdx.x == 0)
 		result->blocks_done = 0;
 }
@@ -633,7 +593,7 @@ extern "C" __global__ void tt_checksum(
 extern "C" __global__ void tt_cipher(u64 *data, u64 words, u64 key)
 {
 	for (u64 i = thread_index(); i < words; i += thread_count())
-		data[i] ^= cipher_of(key, i);
+		data[i] ^= random_bits(key, mix(i + key));
 }
 
 // Eight independent chains per thread hide the latency of an FMA (4 cycles) with room to spare.

@@ -138,41 +138,19 @@ static void check_contents(int type)
 		expect(seen[i] == 1, "each number once", type);
 }
 
-static constexpr u64 unit_key = 0x123456789abcdef0ull, expected_key = 42;
-
-static std::vector<u64> encrypted(const void *from, size_t bytes, u64 key)
-{
-	std::vector<u64> words((bytes + 7) / 8);
-
-	memcpy(words.data(), from, bytes);
-	launch(3, [&] { tt_cipher(words.data(), words.size(), key); });
-	expect(words[0] != *(const u64 *)from, "an encrypted word", code_u64);
-	return words;
-}
-
-/* Compares elements 0 to count - 1 of rows of `columns`. */
-static tt_result compared(unsigned threads, const void *out, int type, i64 columns, i64 ld,
-	int count, const void *expected, size_t expected_bytes, i64 expected_ld, double tolerance)
-{
-	std::vector<i64> indices(count);
-	tt_result result;
-
-	for (int i = 0; i < count; i++)
-		indices[i] = i;
-	const auto units = encrypted(indices.data(), 8 * indices.size(), unit_key);
-	const auto values = encrypted(expected, expected_bytes, expected_key);
-	launch(1, [&] { tt_compare_begin(&result); });
-	launch(threads, [&] {
-		tt_compare(out, type, columns, ld, (const i64 *)units.data(), unit_key, count, 1,
-			values.data(), expected_key, expected_ld, 0, tolerance, poison, &result);
-	});
-	return result;
-}
-
 static tt_result compared(const data &x, const data &y)
 {
-	return compared(64, x.bytes.data(), x.type, COLUMNS, LD, COUNT, y.bytes.data(),
-		y.bytes.size(), LD, 0);
+	std::vector<i64> units(COUNT);
+	tt_result result;
+
+	for (int i = 0; i < COUNT; i++)
+		units[i] = i;
+	launch(1, [&] { tt_compare_begin(&result); });
+	launch(64, [&] {
+		tt_compare(x.bytes.data(), x.type, COLUMNS, LD, units.data(), COUNT, 1,
+			y.bytes.data(), LD, 0, 0, poison, &result);
+	});
+	return result;
 }
 
 static void check_comparison(int type)
@@ -219,14 +197,19 @@ static void check_groups(double skew)
 /* An element that no kernel must write may hold anything; elsewhere NaN is always wrong. */
 static void check_anything()
 {
+	const i64 units[2] = {0, 1};
 	double out[2] = {NAN, 3}, expected[2] = {0, 3};
+	tt_result result;
 
 	for (int is_anything = 0; is_anything < 2; is_anything++) {
 		if (is_anything)
 			memcpy(expected, &anything, sizeof(anything));
-		expect(compared(32, out, code_fp64, 2, 2, 2, expected, sizeof(expected), 0, 0)
-					.violations == !is_anything,
-			"a comparison with anything", code_fp64);
+		launch(1, [&] { tt_compare_begin(&result); });
+		launch(32, [&] {
+			tt_compare(out, code_fp64, 2, 2, units, 2, 1, expected, 0, 0, 0, poison,
+				&result);
+		});
+		expect(result.violations == !is_anything, "a comparison with anything", code_fp64);
 	}
 }
 
@@ -256,11 +239,18 @@ static void check_kinds()
 		{1, 1.0005f, true},
 		{1, 1.01f, false},
 	};
-	for (const auto &one : cases)
-		expect(compared(1, &one.out, fp32::code, 1, 1, 1, &one.expected,
-			       sizeof(one.expected), 0, 1e-3)
-					.violations == !one.is_right,
-			"the same kind of number", fp32::code);
+	const i64 unit = 0;
+
+	for (const auto &one : cases) {
+		tt_result result;
+
+		launch(1, [&] { tt_compare_begin(&result); });
+		launch(1, [&] {
+			tt_compare(&one.out, fp32::code, 1, 1, &unit, 1, 1, &one.expected, 0, 0,
+				1e-3, poison, &result);
+		});
+		expect(result.violations == !one.is_right, "the same kind of number", fp32::code);
+	}
 }
 
 /* Counts unwritten elements and NaN, and measures the magnitude of the rest. */
