@@ -128,9 +128,10 @@ static bool is_dim3(const struct site *site, struct span name)
 
 		if (!text_word_is(c, text_word_length(c), "dim3") || c[strlen("dim3")] == '(')
 			continue;
-		for (c += strlen("dim3"); c < end; c = text_after_word(c))
-			if (text_word_length(c) == (size_t)(name.end - name.begin) &&
-				strncmp(c, name.begin, (size_t)(name.end - name.begin)) == 0)
+		for (const char *word = c + strlen("dim3"); word < end;
+			word = text_after_word(word))
+			if (text_word_length(word) == (size_t)(name.end - name.begin) &&
+				strncmp(word, name.begin, (size_t)(name.end - name.begin)) == 0)
 				return true;
 	}
 	return false;

@@ -9,7 +9,8 @@
 
 struct span span_trim(struct span span)
 {
-	span.begin = text_skip(span.begin);
+	while (span.begin < span.end && isspace((unsigned char)*span.begin))
+		span.begin++;
 	while (span.end > span.begin && isspace((unsigned char)span.end[-1]))
 		span.end--;
 	return span;

@@ -60,7 +60,7 @@ static bool is_in_atomic(const char *begin, const char *c)
 static const char *after_element(const char *c)
 {
 	for (c = text_skip(c); c && (*c == ')' || *c == '.' || *c == '['); c = c ? text_skip(c) : c)
-		c = *c == '[' ? after_square(c) : *c == '.' ? text_after_word(c + 1) : c + 1;
+		c = *c == '[' ? after_square(c) : c + 1 + (*c == '.' ? text_word_length(c + 1) : 0);
 	return c ? c : "";
 }
 
@@ -105,7 +105,8 @@ struct shape_reader {
 static struct span trimmed(struct span span)
 {
 	for (;;) {
-		span.begin = text_skip(span.begin);
+		while (span.begin < span.end && isspace((unsigned char)*span.begin))
+			span.begin++;
 		span.end = skip_back(span.begin, span.end);
 		if (span.end - span.begin < 2 || *span.begin != '(' ||
 			text_matching(span.begin) != span.end)

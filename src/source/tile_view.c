@@ -60,10 +60,12 @@ static struct span initializer(struct span body, struct span name)
 	const size_t length = (size_t)(name.end - name.begin);
 
 	for (const char *c = body.begin; c < body.end; c = text_after_word(c)) {
-		const char *after = text_skip(c + length);
+		const char *after;
 
-		if (text_word_length(c) == length && strncmp(c, name.begin, length) == 0 &&
-			*after == '=' && after[1] != '=')
+		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0)
+			continue;
+		after = text_skip(c + length);
+		if (*after == '=' && after[1] != '=')
 			return span_trim((struct span){after + 1, after + strcspn(after, ";,")});
 	}
 	return name;
@@ -94,11 +96,15 @@ static void read_uses(struct span body, struct span name, struct tile_view *view
 
 	for (const char *c = name.end; c < body.end; c = text_after_word(c)) {
 		struct span parts[SPAN_PARTS_MAX];
-		const char *method = c + length + 1, *open = method + text_word_length(method);
+		const char *method, *open;
 		size_t count, first;
 
 		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0 ||
-			c[length] != '.' || *open != '(' || !text_matching(open))
+			c[length] != '.')
+			continue;
+		method = c + length + 1;
+		open = method + text_word_length(method);
+		if (*open != '(' || !text_matching(open))
 			continue;
 		count = span_split((struct span){open + 1, text_matching(open) - 1}, true, parts);
 		first = string_starts_with(method, "store");
