@@ -72,7 +72,7 @@ static struct source_variable variable_read(const char *text, const char *end)
 		"__device__", NULL};
 	struct source_variable variable = {.lanes = 1};
 	CLEANUP(text_release) struct text type = {0};
-	const char *name = NULL, *c = text;
+	const char *name = "", *c = text;
 	size_t name_length = 0;
 
 	for (; c < end && *c != '='; c++) {
@@ -84,12 +84,12 @@ static struct source_variable variable_read(const char *text, const char *end)
 		if (*c == '<') /* template types are not supported */
 			text_append_char(&type, '<');
 		if (*c == ':') /* the word before is a namespace */
-			name = NULL;
+			name_length = 0;
 		if (!length)
 			continue;
 		variable.is_const |= text_word_is(c, length, "const") && !variable.is_pointer;
 		if (!text_word_among(c, length, qualifiers)) {
-			if (name)
+			if (name_length)
 				text_appendf(&type, "%s%.*s", type.length ? " " : "",
 					(int)name_length, name);
 			name = c;
@@ -98,10 +98,11 @@ static struct source_variable variable_read(const char *text, const char *end)
 		c += length - 1;
 	}
 	if (c < end && *c == '=') {
-		c = text_skip(c + 1);
+		for (c++; c < end && isspace((unsigned char)*c);)
+			c++;
 		variable.value = string_copy_bytes(c, (size_t)(end - c));
 	}
-	variable.name = string_copy_bytes(name ? name : "", name_length);
+	variable.name = string_copy_bytes(name, name_length);
 	variable.type = text_detach(&type);
 	find_type(&variable);
 	return variable;

@@ -1,0 +1,2 @@
+#define T =
+__global__ void f(T x) {}
