@@ -12,7 +12,7 @@
  *	--rounds N        of the interleaved timing, at most (60)
  *	--seconds S       for the interleaved timing (0.5)
  *	--picks N         number of cuBLASLt's picks to try, 1 to 100 (8)
- *	--gaps S          seconds for additional single runs with random gaps (0: none)
+ *	--gaps S          seconds for additional single runs with random gaps (default 0)
  *	--device N|UUID   the GPU (0)                      --path DIR    of templates/, configs/ (.)
  *	--cache-dir DIR   of compiled kernels              -o FILE       the results as JSON
  *

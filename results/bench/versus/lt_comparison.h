@@ -14,7 +14,7 @@ struct lt_comparison_options {
 	size_t rounds;      /* maximum number of rounds of the interleaved timing */
 	double seconds;     /* for the interleaved timing; at least 7 rounds are done */
 	int picks;          /* number of cuBLASLt's picks to try, 1 to LT_PICKS_MAX */
-	double gap_seconds; /* for timing single runs with gaps; 0: none */
+	double gap_seconds; /* seconds of single runs with gaps; 0 takes no such runs */
 };
 
 struct lt_comparison {
