@@ -60,8 +60,10 @@ def in_a_folder(tmp_path, monkeypatch):
 
 
 def start(script, *words, name="user.py"):
-	with open(name, "w", encoding="utf-8") as file:
+	"""Replaces the script at once: a process that was started before may not have read it yet."""
+	with open(f"{name}.new", "w", encoding="utf-8") as file:
 		file.write(script)
+	os.replace(f"{name}.new", name)
 	return subprocess.Popen([sys.executable, name, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
