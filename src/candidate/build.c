@@ -118,8 +118,9 @@ static enum status family_defines(const struct family *family, const struct valu
 		const struct parameter *parameter = &family->parameters[i];
 		const size_t index = scope->parameter_at + i;
 
-		if (!parameter->is_argument && (parameter->binding.as != AS_DEFAULT ||
-						       !family_entries_read(family, index)))
+		if (!parameter->is_argument && parameter->binding.as != AS_OPTION &&
+			(parameter->binding.as != AS_DEFAULT ||
+				!family_entries_read(family, index)))
 			TRY(define_list_add(
 				list, parameter->name, &parameter->binding, values[index], err));
 	}
@@ -149,6 +150,27 @@ struct named_values candidate_defines(const struct bound_family *bound, const st
 	return named;
 }
 
+enum status candidate_options(const struct bound_family *bound, const struct value *values,
+	struct name_set *options, struct error *err)
+{
+	const struct family *family = bound->family;
+
+	for (const char **option = family->options; option && *option; option++)
+		name_set_add(options, *option, strlen(*option));
+	for (size_t i = 0; i < family->parameter_count; i++) {
+		const struct parameter *parameter = &family->parameters[i];
+		CLEANUP(memory_free) char *option = NULL;
+
+		if (parameter->binding.as != AS_OPTION)
+			continue;
+		TRY(compile_option_of(parameter->name, &parameter->binding,
+			values[family->scope.parameter_at + i], &option, err));
+		if (option)
+			name_set_add(options, option, strlen(option));
+	}
+	return STATUS_OK;
+}
+
 /* ---- builds ---- */
 /* Options of all units; a later step adds the architecture. */
 static const char *const fixed_options[] = {
@@ -158,7 +180,7 @@ static const char *const tile_options[] = {"--std=c++20", "-enable-tile", "-DNDE
 /* Makes a unit without entries from the language's options, the given ones (NULL-terminated, or
  * NULL) and the -D list. */
 static void unit_make(struct build_unit *unit, const char *name, const char *source, bool is_tile,
-	const char *const *options, const struct define_list *defines)
+	char *const *options, const struct define_list *defines)
 {
 	const char *const *fixed = is_tile ? tile_options : fixed_options;
 	size_t count = 0, given = 0;
@@ -198,6 +220,38 @@ static const struct expression *built_when(const struct launch *launch)
 	return launch->always_built ? NULL : launch->when;
 }
 
+/* Replaces the files of compiler controls by their full paths. */
+static enum status find_controls(struct name_set *options, const char *file, struct error *err)
+{
+	CLEANUP(memory_free) char *folder = path_parent(file);
+
+	for (char **option = options->items; option && *option; option++) {
+		const char *name = compile_option_controls(*option);
+		CLEANUP(memory_free) char *path = name ? path_join(folder, name) : NULL;
+
+		if (!name)
+			continue;
+		if (!file_is_regular(path))
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s: no file \"%s\" with compiler controls", file, path);
+		free(*option);
+		*option = string_format("%s%s", COMPILE_OPTION_CONTROLS, path);
+	}
+	return STATUS_OK;
+}
+
+/* Of compiler controls the content counts, wherever the file is. */
+static void add_option(struct hash *hash, const char *option)
+{
+	const char *file = compile_option_controls(option);
+	CLEANUP(text_release) struct text controls = {0};
+
+	if (file && file_read(file, &controls, NULL) == STATUS_OK)
+		hash_add(hash, controls.data, controls.length);
+	else
+		hash_add_string(hash, option);
+}
+
 static void add_strings(struct hash *hash, char *const *strings, size_t count)
 {
 	hash_add(hash, &(uint64_t){count}, sizeof(uint64_t));
@@ -214,7 +268,9 @@ void build_finish(struct build *build)
 		struct hash *hash = hash_new();
 
 		hash_add_string(hash, unit->source);
-		add_strings(hash, unit->options, unit->option_count);
+		hash_add(hash, &(uint64_t){unit->option_count}, sizeof(uint64_t));
+		for (size_t k = 0; k < unit->option_count; k++)
+			add_option(hash, unit->options[k]);
 		add_strings(hash, unit->entries, unit->entry_count);
 		hash_finish(hash, unit->hash);
 		hash_add_string(whole, unit->hash);
@@ -246,6 +302,7 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 	const struct family *family = bound->family;
 	CLEANUP(memory_free) int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
 	CLEANUP(define_list_release) struct define_list defines = {0};
+	CLEANUP(name_set_release) struct name_set options = {0};
 	CLEANUP(build_release) struct build made = {0};
 
 	*build = (struct build){0};
@@ -256,6 +313,8 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 			build, family->sources[0].name, family->sources[0].text, &defines, NULL);
 		return STATUS_OK;
 	}
+	TRY(candidate_options(bound, values, &options, err));
+	TRY(find_controls(&options, family->file, err));
 	TRY(family_units(family, values, units, err));
 	made.units = memory_zeroed(family->source_count + 1, sizeof(*made.units));
 	for (size_t i = 0; i < family->source_count; i++) {
@@ -264,7 +323,7 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 		if (units[i] < 0)
 			continue;
 		unit_make(&made.units[units[i]], source->name, family_device_code(family, i),
-			family->language == LANGUAGE_TILE, family->options, &defines);
+			family->language == LANGUAGE_TILE, options.items, &defines);
 		made.unit_count++;
 	}
 	for (size_t i = 0; i < family->launch_count; i++) {

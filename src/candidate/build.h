@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "expr/named_values.h"
 
 struct bound_family;
@@ -36,6 +37,9 @@ enum status operation_defines(const struct operation *operation, const struct va
 	struct define_list *list, struct error *err);
 /* Returns the -D list of the first unit: {"BM": 128, "DTYPE_bf16": 1, ...}. */
 struct named_values candidate_defines(const struct bound_family *bound, const struct value *values);
+/* Adds the compiler options of the family and of its parameters, as written. */
+enum status candidate_options(const struct bound_family *bound, const struct value *values,
+	struct name_set *options, struct error *err);
 
 /* ---- builds ---- */
 struct build_unit {

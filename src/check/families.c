@@ -235,7 +235,8 @@ static enum status compile_families(
 static void list_unread(const struct family *family, const char *name,
 	const struct define_binding *binding, size_t index, struct text *list)
 {
-	if ((binding->as != AS_DEFAULT || !family_entries_read(family, index)) &&
+	if (binding->as != AS_OPTION &&
+		(binding->as != AS_DEFAULT || !family_entries_read(family, index)) &&
 		!family_reads_macro(family, binding->as == AS_MACRO ? binding->macro : name))
 		text_append_listed(list, name);
 }

@@ -232,17 +232,6 @@ static void put_buffers(struct tuned_row *row, const struct plan *plan)
 	}
 }
 
-static void take_options(struct tuned_row *row, const char *const *options)
-{
-	size_t count = 0;
-
-	while (options && options[count])
-		count++;
-	row->options = count ? memory_zeroed(count + 1, sizeof(*row->options)) : NULL;
-	for (size_t i = 0; i < count; i++)
-		row->options[i] = string_copy(options[i]);
-}
-
 static enum status fill_row(const struct candidate *candidate, const struct result *result,
 	struct tuned_row *row, struct error *err)
 {
@@ -250,6 +239,7 @@ static enum status fill_row(const struct candidate *candidate, const struct resu
 	CLEANUP(memory_free) struct value *values = candidate_values(candidate, err);
 	CLEANUP(plan_release) struct plan plan = {0};
 	CLEANUP(build_release) struct build build = {0};
+	CLEANUP(name_set_release) struct name_set options = {0};
 	double flop = 0, bytes = 0;
 	const double seconds = result->time.median * 1e-6;
 
@@ -261,7 +251,9 @@ static enum status fill_row(const struct candidate *candidate, const struct resu
 	TRY(problem_min_bytes(bound->problem, &bytes, err));
 	put_result(row, result);
 	row->defines = candidate_defines(bound, values);
-	take_options(row, bound->family->options);
+	TRY(candidate_options(bound, values, &options, err));
+	row->options = options.items;
+	options = (struct name_set){.slots = options.slots};
 	row->configuration = configuration_named_values(bound, candidate->choices);
 	if (plan.launch_count)
 		row->launches = memory_zeroed(plan.launch_count + 1, sizeof(*row->launches));

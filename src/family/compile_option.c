@@ -29,7 +29,12 @@ static const struct {
 	{"diag-suppress", "#"},
 	{"ptxas-options", "-O0 -O1 -O2 -O3 --allow-expensive-optimizations=true "
 			  "--allow-expensive-optimizations=false -dlcm=ca -dlcm=cg -dlcm=cs "
-			  "-dscm=wb -dscm=cg -dscm=cs"},
+			  "-dscm=wb -dscm=cg -dscm=cs --register-usage-level=0 "
+			  "--register-usage-level=1 --register-usage-level=2 "
+			  "--register-usage-level=3 --register-usage-level=4 "
+			  "--register-usage-level=5 --register-usage-level=6 "
+			  "--register-usage-level=7 --register-usage-level=8 "
+			  "--register-usage-level=9 --register-usage-level=10"},
 	{"Xptxas", "-O0 -O1 -O2 -O3 -dlcm=ca -dlcm=cg -dlcm=cs -dscm=wb -dscm=cg -dscm=cs"},
 };
 
@@ -62,11 +67,21 @@ static bool is_define(const char *option)
 	return !*value || (option[1] == 'D' && *value == '=' && !strpbrk(value, "\n\r\\"));
 }
 
+const char *compile_option_controls(const char *option)
+{
+	return string_starts_with(option, COMPILE_OPTION_CONTROLS)
+		       ? option + strlen(COMPILE_OPTION_CONTROLS)
+		       : NULL;
+}
+
 static bool option_accepts(const char *option)
 {
-	const char *name = option + strspn(option, "-");
+	const char *name = option + strspn(option, "-"),
+		   *controls = compile_option_controls(option);
 	const size_t dashes = (size_t)(name - option), length = strcspn(name, "=");
 
+	if (controls)
+		return *controls && !strpbrk(controls, " ,;\"\\");
 	if (dashes == 1 && (name[0] == 'D' || name[0] == 'U'))
 		return is_define(option);
 	for (size_t i = 0; dashes >= 1 && dashes <= 2 && i < ARRAY_COUNT(options); i++)
@@ -78,12 +93,13 @@ static bool option_accepts(const char *option)
 }
 
 const struct record_rule compile_option_rule = {
-	.expected = "an option that reads and writes no file and leaves the architecture: "
+	.expected = "an option that writes no file and leaves the architecture: "
 		    "--use_fast_math, --std=c++11|14|17|20, --ftz=, --prec-sqrt=, --prec-div=, "
 		    "--fmad= true|false, --maxrregcount=N, --restrict, "
 		    "--extra-device-vectorization, --device-int128, --lineinfo, --dopt=on|off, "
 		    "--diag-suppress=N, --ptxas-options=-O0..-O3|-dlcm=..|-dscm=..|"
-		    "--allow-expensive-optimizations=.., -DNAME=VALUE, -UNAME",
+		    "--allow-expensive-optimizations=..|--register-usage-level=0..10|"
+		    "--apply-controls=FILE, -DNAME=VALUE, -UNAME",
 	.accepts = option_accepts,
 };
 
@@ -94,12 +110,44 @@ bool compile_option_is_standard(const char *option)
 }
 
 /* ---- as ---- */
-static const char macro_word[] = "macro ";
+static const char macro_word[] = "macro ", option_word[] = "option ";
 
 static bool is_macro(const char *text)
 {
-	return strncmp(text, macro_word, strlen(macro_word)) == 0 &&
-	       name_is_valid(text + strlen(macro_word));
+	return string_starts_with(text, macro_word) && name_is_valid(text + strlen(macro_word));
+}
+
+/* Accepts options with a number, a truth value or a file; a kernel's build checks the value. */
+static bool is_option(const char *text)
+{
+	CLEANUP(memory_free) char *number = NULL, *truth = NULL;
+
+	if (!string_starts_with(text, option_word))
+		return false;
+	text += strlen(option_word);
+	number = string_format("%s=1", text);
+	truth = string_format("%s=true", text);
+	return text[0] == '-' && text[1] != 'D' &&
+	       (option_accepts(number) || option_accepts(truth));
+}
+
+enum status compile_option_of(const char *name, const struct define_binding *binding,
+	struct value value, char **option, struct error *err)
+{
+	CLEANUP(text_release) struct text text = {0};
+
+	*option = NULL;
+	value_format(value, &text);
+	if (!text.length)
+		return STATUS_OK;
+	*option = string_format("%s=%s", binding->option, text_string(&text));
+	if (option_accepts(*option))
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT, "%s: the compiler option %s has no value %s", name,
+		binding->option, text_string(&text));
+	free(*option);
+	*option = NULL;
+	return STATUS_BAD_INPUT;
 }
 
 /* of_constant distinguishes constants, which cannot be arguments, from keys and parameters. */
@@ -110,6 +158,7 @@ static enum status binding_read(const struct json_at *at, bool of_constant,
 		[AS_CONSTANT] = "constant",
 		[AS_ARGUMENT] = "argument",
 		[AS_MACRO] = "",
+		[AS_OPTION] = "",
 		[AS_MODEL] = "model",
 		NULL};
 	const char *text;
@@ -119,10 +168,12 @@ static enum status binding_read(const struct json_at *at, bool of_constant,
 	found = name_find(text, names);
 	if (found == AS_DEFAULT || (found > 0 && (found == AS_MODEL) == of_constant))
 		binding->as = (enum define_as)found;
-	else if (!is_macro(text))
-		return json_error(at, err, "%s", expected);
+	else if (is_macro(text))
+		*binding = (struct define_binding){AS_MACRO, .macro = text + strlen(macro_word)};
+	else if (!of_constant && is_option(text))
+		*binding = (struct define_binding){AS_OPTION, .option = text + strlen(option_word)};
 	else
-		*binding = (struct define_binding){AS_MACRO, text + strlen(macro_word)};
+		return json_error(at, err, "%s", expected);
 	return STATUS_OK;
 }
 
@@ -131,7 +182,9 @@ static enum status value_read(
 {
 	(void)context;
 	return binding_read(at, false, field,
-		"\"constant\" (a -D), \"argument\" or \"macro NAME\" (a -D of that name)", err);
+		"\"constant\" (a -D), \"argument\", \"macro NAME\" (a -D of that name) or "
+		"\"option --OPTION\" (the compiler's --OPTION=VALUE)",
+		err);
 }
 
 static enum status constant_read(

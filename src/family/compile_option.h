@@ -8,8 +8,12 @@
 
 #include "family/expression_json.h"
 
-/* Accepts NVRTC options that access no files and do not change the architecture. */
+/* Accepts NVRTC options that write no files and do not change the architecture. */
 extern const struct record_rule compile_option_rule;
+#define COMPILE_OPTION_CONTROLS "--ptxas-options=--apply-controls="
+/* Returns the file of compiler controls that the option names, relative to the family's JSON, or
+ * NULL. */
+const char *compile_option_controls(const char *option);
 /* Returns whether the option selects the C++ standard. */
 bool compile_option_is_standard(const char *option);
 
@@ -18,13 +22,19 @@ enum define_as {
 	AS_DEFAULT,  /* not specified */
 	AS_CONSTANT, /* -DNAME=8, -DNAME_word=1 */
 	AS_ARGUMENT,
-	AS_MACRO, /* "macro BLOCK_SIZE_X": -DBLOCK_SIZE_X=8; strings are passed unchanged */
-	AS_MODEL, /* not passed to the kernel */
+	AS_MACRO,  /* "macro BLOCK_SIZE_X": -DBLOCK_SIZE_X=8; strings are passed unchanged */
+	AS_OPTION, /* "option --maxrregcount": the compiler option --maxrregcount=64 */
+	AS_MODEL,  /* not passed to the kernel */
 };
 struct define_binding {
 	enum define_as as;
-	const char *macro; /* for AS_MACRO; borrowed from the JSON tree */
+	const char *macro;  /* for AS_MACRO; borrowed from the JSON tree */
+	const char *option; /* for AS_OPTION, without "=VALUE"; also borrowed */
 };
+/* Sets *option to the option of a parameter with AS_OPTION, which the caller frees, or to NULL if
+ * the value is the empty string. Returns STATUS_BAD_INPUT if the option does not take the value. */
+enum status compile_option_of(const char *name, const struct define_binding *binding,
+	struct value value, char **option, struct error *err);
 /* Members of type struct define_binding: of keys and parameters, of constants. */
 extern const struct record_custom define_binding_member, define_constant_member;
 

@@ -61,6 +61,8 @@ static enum status key_check(
 	const struct expression_reading *reading = context;
 	struct key *key = value;
 
+	if (key->binding.as == AS_OPTION)
+		return json_invalid(at, err, "only a parameter can be an option of the compiler");
 	key->is_constant = key->binding.as == AS_CONSTANT || key->binding.as == AS_MACRO;
 	/* Expressions also read device names and extras, so a key must not have such a name. */
 	if (name_table_find(&reading->scope->all, key->name) >= 0)

@@ -60,7 +60,7 @@ static bool is_configuration(const char *text)
 		if (!at || *at++ != '=')
 			return false;
 		length = strcspn(at, ",=");
-		if (length == 0 || at[length] == '=')
+		if (at[length] == '=')
 			return false;
 		if (!at[length])
 			break;
