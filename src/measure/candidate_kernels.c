@@ -17,8 +17,7 @@ static uint64_t cluster_size(const struct plan_launch *launch)
 static bool attribute_set(struct gpu_session *gpu, CUfunction function,
 	CUfunction_attribute attribute, uint32_t value, const struct plan_launch *launch)
 {
-	return gpu_succeeded(
-		gpu, gpu->cuda.cuFuncSetAttribute(function, attribute, (int)value), launch->entry);
+	return GPU_CALL(gpu, launch->entry, cuFuncSetAttribute, function, attribute, (int)value);
 }
 
 static bool function_load(struct gpu_session *gpu, struct kernel_library *library,
@@ -34,11 +33,9 @@ static bool function_load(struct gpu_session *gpu, struct kernel_library *librar
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 			"%s: a kernel takes at most %d arguments, but the launch has %zu",
 			launch->entry, (int)ARGUMENTS_MAX, launch->argument_count);
-	if (!gpu_succeeded(gpu,
-		    gpu->cuda.cuLibraryGetKernel(
-			    &kernel, library->libraries[launch->unit], launch->entry),
-		    launch->entry) ||
-		!gpu_succeeded(gpu, gpu->cuda.cuKernelGetFunction(function, kernel), launch->entry))
+	if (!GPU_CALL(gpu, launch->entry, cuLibraryGetKernel, &kernel,
+		    library->libraries[launch->unit], launch->entry) ||
+		!GPU_CALL(gpu, launch->entry, cuKernelGetFunction, function, kernel))
 		return false;
 	if (launch->shape.smem_dynamic_bytes &&
 		!attribute_set(gpu, *function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -80,10 +77,8 @@ bool kernel_library_load(struct gpu_session *gpu, const struct text *code, size_
 		if (code[i].length == 0)
 			done = gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the cubin is empty");
 		else
-			done = gpu_succeeded(gpu,
-				gpu->cuda.cuLibraryLoadData(&library->libraries[i], code[i].data,
-					NULL, NULL, 0, NULL, NULL, 0),
-				"loading the cubin");
+			done = GPU_CALL(gpu, "loading the cubin", cuLibraryLoadData,
+				&library->libraries[i], code[i].data, NULL, NULL, 0, NULL, NULL, 0);
 		library->library_count += done;
 	}
 	for (size_t i = 0; done && i < launch_count; i++)
@@ -143,9 +138,8 @@ bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library
 
 	for (size_t i = 0; i < launch->argument_count; i++)
 		pointers[i] = value_of(&launch->arguments[i], arguments, &values[i]);
-	return gpu_succeeded(gpu,
-		gpu->cuda.cuLaunchKernelEx(&config, library->functions[index], pointers, NULL),
-		launch->entry);
+	return GPU_CALL(gpu, launch->entry, cuLaunchKernelEx, &config, library->functions[index],
+		pointers, NULL);
 }
 
 static bool clusters_inspect(struct gpu_session *gpu, CUfunction function,
@@ -155,9 +149,8 @@ static bool clusters_inspect(struct gpu_session *gpu, CUfunction function,
 	const CUlaunchConfig config = gpu_launch_config(gpu, &launch->shape, attributes);
 	int clusters = 0;
 
-	if (!gpu_succeeded(gpu,
-		    gpu->cuda.cuOccupancyMaxActiveClusters(&clusters, function, &config),
-		    launch->entry))
+	if (!GPU_CALL(
+		    gpu, launch->entry, cuOccupancyMaxActiveClusters, &clusters, function, &config))
 		return false;
 	resources->max_clusters = clusters;
 	return clusters >= 1 ||
@@ -168,8 +161,7 @@ static bool clusters_inspect(struct gpu_session *gpu, CUfunction function,
 static bool attribute_get(struct gpu_session *gpu, CUfunction function,
 	CUfunction_attribute attribute, int *value, const struct plan_launch *launch)
 {
-	return gpu_succeeded(
-		gpu, gpu->cuda.cuFuncGetAttribute(value, attribute, function), launch->entry);
+	return GPU_CALL(gpu, launch->entry, cuFuncGetAttribute, value, attribute, function);
 }
 
 bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *library,
@@ -195,10 +187,8 @@ bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *librar
 			"%s: the kernel runs with at most %d threads per block (%d registers per "
 			"thread), but the launch has %lld",
 			launch->entry, most, regs, (long long)threads);
-	if (!gpu_succeeded(gpu,
-		    gpu->cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-			    &blocks, function, (int)threads, launch->shape.smem_dynamic_bytes),
-		    launch->entry))
+	if (!GPU_CALL(gpu, launch->entry, cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
+		    function, (int)threads, launch->shape.smem_dynamic_bytes))
 		return false;
 	resources->blocks_per_sm = blocks;
 	if (blocks < 1)

@@ -13,15 +13,14 @@ static bool upload(struct gpu_session *gpu, CUdeviceptr to, const void *from, ui
 {
 	static const char uploading[] = "uploading what is expected";
 
-	return gpu_succeeded(
-		       gpu, gpu->cuda.cuMemcpyHtoDAsync(to, from, bytes, gpu->stream), uploading) &&
+	return GPU_CALL(gpu, uploading, cuMemcpyHtoDAsync, to, from, bytes, gpu->stream) &&
 	       gpu_synchronize(gpu, uploading);
 }
 
 static bool units_upload(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
-	const struct reference_output *output = &problem->description.reference.outputs[index];
+	const struct reference_output *output = &problem->reference->outputs[index];
 	const struct plan_buffer *tensor = problem_output(problem, index);
 	struct expected *expected = &problem->expected[inputs][index];
 	const uint64_t seed = inputs == INPUTS_SECOND ? problem->fresh_seed : gpu->options.seed;
@@ -47,7 +46,7 @@ static bool values_allocate(struct gpu_session *gpu, const struct problem_data *
 {
 	struct expected *expected = &problem->expected[inputs][index];
 
-	expected->bytes = problem->description.reference.outputs[index].launch
+	expected->bytes = problem->reference->outputs[index].launch
 				  ? expected->unit_count * expected->unit_size * 8
 				  : whole_words(problem_output(problem, index)->bytes);
 	return gpu_allocate(gpu, expected->bytes, &expected->values);
@@ -145,7 +144,7 @@ static bool refuse_values(struct gpu_session *gpu, const char *tensor, uint64_t 
 static bool values_check(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
-	const bool trusted = is_trusted(&problem->description.reference.outputs[index]);
+	const bool trusted = is_trusted(&problem->reference->outputs[index]);
 	const struct plan_buffer *tensor = problem_output(problem, index);
 	struct expected *expected = &problem->expected[inputs][index];
 	struct helper_magnitudes found;
@@ -164,7 +163,7 @@ static bool values_check(struct gpu_session *gpu, const struct problem_data *pro
 static bool kernel_run(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
-	const struct reference_output *output = &problem->description.reference.outputs[index];
+	const struct reference_output *output = &problem->reference->outputs[index];
 	struct expected *expected = &problem->expected[inputs][index];
 	struct plan_launch launch = *output->launch;
 	struct kernel_library library = {0};
@@ -183,10 +182,8 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 					  output->units_per_block);
 	launch.unit = 0;
 	/* all bits set are a NaN, which shows elements that the reference does not write */
-	done = gpu_succeeded(gpu,
-		       gpu->cuda.cuMemsetD8Async(
-			       expected->values, 0xff, expected->bytes, gpu->stream),
-		       "clearing the expected values") &&
+	done = GPU_CALL(gpu, "clearing the expected values", cuMemsetD8Async, expected->values,
+		       0xff, expected->bytes, gpu->stream) &&
 	       kernel_files_read(
 		       gpu, &problem->description.cubins[output->launch->unit], 1, &code) &&
 	       kernel_library_load(gpu, code, 1, &launch, 1, &library) &&
@@ -208,8 +205,8 @@ static bool file_take(struct gpu_session *gpu, const struct problem_data *proble
 	CLEANUP(text_release) struct text content = {0};
 	struct error err = {0};
 
-	if (array_file_read(problem->description.reference.outputs[index].file, tensor, &content,
-		    &err) != STATUS_OK)
+	if (array_file_read(problem->reference->outputs[index].file, tensor, &content, &err) !=
+		STATUS_OK)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 	expected->ld = tensor->columns;
 	expected->bytes = whole_words(content.length);
@@ -222,7 +219,7 @@ static bool file_take(struct gpu_session *gpu, const struct problem_data *proble
 static bool trusted_copy(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
-	const struct reference_output *output = &problem->description.reference.outputs[index];
+	const struct reference_output *output = &problem->reference->outputs[index];
 	struct expected *expected = &problem->expected[inputs][index];
 
 	expected->ld = problem_output(problem, index)->ld;
@@ -234,24 +231,23 @@ static bool trusted_copy(struct gpu_session *gpu, const struct problem_data *pro
 
 static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, enum inputs inputs)
 {
-	struct plan *plan = problem->description.reference.trusted;
+	struct plan *plan = problem->reference->trusted;
 	struct loaded loaded;
 	bool done;
 
 	loaded_init(gpu, &loaded, problem, plan, problem->description.cubins,
 		problem->description.cubin_count);
 	done = loaded.failure.outcome == OUTCOME_OK;
-	for (size_t i = 0; done && i < problem->description.reference.output_count; i++)
+	for (size_t i = 0; done && i < problem->reference->output_count; i++)
 		done = problem_output(problem, i)->role != BUFFER_OUTPUT ||
 		       helper_poison(gpu,
-			       problem_tensor(problem, 0,
-				       problem->description.reference.outputs[i].tensor),
+			       problem_tensor(problem, 0, problem->reference->outputs[i].tensor),
 			       problem_output(problem, i)->bytes,
 			       helper_trusted_poison(problem_output(problem, i)->dtype));
 	done = done && loaded_run(gpu, &loaded, 0) && gpu_synchronize(gpu, "running the kernel");
 	problem->touched = true;
-	for (size_t i = 0; done && i < problem->description.reference.output_count; i++)
-		done = !is_trusted(&problem->description.reference.outputs[i]) ||
+	for (size_t i = 0; done && i < problem->reference->output_count; i++)
+		done = !is_trusted(&problem->reference->outputs[i]) ||
 		       trusted_copy(gpu, problem, inputs, i);
 	/* partial results must not remain in memory that a candidate may get */
 	done = done && loaded_reset(gpu, &loaded) && gpu_synchronize(gpu, "running the kernel");
@@ -268,7 +264,7 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, e
 static bool cipher_all(
 	struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs)
 {
-	for (size_t i = 0; i < problem->description.reference.output_count; i++) {
+	for (size_t i = 0; i < problem->reference->output_count; i++) {
 		const struct expected *expected = &problem->expected[inputs][i];
 
 		if (!helper_cipher(gpu, expected->units, expected->unit_count * 8,
@@ -295,7 +291,7 @@ static void release(struct gpu_session *gpu, struct problem_data *problem, enum 
 {
 	struct expected *expected = problem->expected[inputs];
 
-	for (size_t i = 0; expected && i < problem->description.reference.output_count; i++) {
+	for (size_t i = 0; expected && i < problem->reference->output_count; i++) {
 		gpu_release(gpu, expected[i].units, expected[i].unit_count * 8);
 		gpu_release(gpu, expected[i].values, expected[i].bytes);
 	}
@@ -312,7 +308,7 @@ void expected_release(struct gpu_session *gpu, struct problem_data *problem)
 
 static bool make(struct gpu_session *gpu, struct problem_data *problem, enum inputs inputs)
 {
-	const struct reference_plan *reference = &problem->description.reference;
+	const struct reference_plan *reference = problem->reference;
 	bool trusts = false, done = true;
 
 	problem->expected[inputs] =
@@ -334,8 +330,8 @@ static bool make(struct gpu_session *gpu, struct problem_data *problem, enum inp
 
 static bool has_kernel(const struct problem_data *problem)
 {
-	for (size_t i = 0; i < problem->description.reference.output_count; i++)
-		if (problem->description.reference.outputs[i].launch)
+	for (size_t i = 0; i < problem->reference->output_count; i++)
+		if (problem->reference->outputs[i].launch)
 			return true;
 	return false;
 }

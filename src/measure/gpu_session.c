@@ -175,8 +175,7 @@ bool gpu_graph_make(struct gpu_session *gpu, CUstreamCaptureMode mode, gpu_run *
 {
 	const struct cuda_api *cuda = &gpu->cuda;
 	CUgraph graph = NULL;
-	bool done = gpu_succeeded(
-		gpu, cuda->cuStreamBeginCapture(gpu->stream, mode), "capturing a graph");
+	bool done = GPU_CALL(gpu, "capturing a graph", cuStreamBeginCapture, gpu->stream, mode);
 	CUresult ended;
 
 	if (!done)
@@ -185,9 +184,9 @@ bool gpu_graph_make(struct gpu_session *gpu, CUstreamCaptureMode mode, gpu_run *
 		done = run(gpu, context, i);
 	ended = cuda->cuStreamEndCapture(gpu->stream, &graph);
 	done = done && gpu_succeeded(gpu, ended, "capturing a graph") &&
-	       gpu_succeeded(gpu, cuda->cuGraphInstantiateWithFlags(made, graph, 0),
-		       "instantiating a graph") &&
-	       gpu_succeeded(gpu, cuda->cuGraphUpload(*made, gpu->stream), "uploading a graph");
+	       GPU_CALL(
+		       gpu, "instantiating a graph", cuGraphInstantiateWithFlags, made, graph, 0) &&
+	       GPU_CALL(gpu, "uploading a graph", cuGraphUpload, *made, gpu->stream);
 	if (graph)
 		cuda->cuGraphDestroy(graph);
 	return done;
@@ -266,7 +265,7 @@ static bool allocate(struct gpu_session *gpu, uint64_t bytes, CUdeviceptr *memor
 			"%.1f MiB were requested while %.1f of %.1f MiB were in use",
 			(double)bytes / 1048576.0, (double)gpu->memory_used_bytes / 1048576.0,
 			(double)gpu->memory_limit_bytes / 1048576.0);
-	if (!gpu_succeeded(gpu, gpu->cuda.cuMemAlloc(memory, bytes), "allocating device memory"))
+	if (!GPU_CALL(gpu, "allocating device memory", cuMemAlloc, memory, bytes))
 		return false;
 	gpu->memory_used_bytes += bytes;
 	return true;

@@ -71,6 +71,10 @@ void gpu_take_failure(const struct failure *failure, struct device_reply *reply)
 /* Returns true for CUDA_SUCCESS. Otherwise sets the failure; `what` names the failed step, such as
  * "launching x". */
 bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what);
+/* Calls a function of the driver, e.g. GPU_CALL(gpu, "making an event", cuEventCreate, &event, 0).
+ */
+#define GPU_CALL(gpu, what, function, ...)                                                         \
+	gpu_succeeded(gpu, (gpu)->cuda.function(__VA_ARGS__), what)
 
 /* Queues the run with this index within a graph. */
 typedef bool gpu_run(struct gpu_session *gpu, const void *context, size_t index);

@@ -15,8 +15,7 @@ static bool launch_blocks(struct gpu_session *gpu, CUfunction function, uint32_t
 		.repeat = 1};
 	const CUlaunchConfig config = gpu_launch_config(gpu, &shape, NULL);
 
-	return gpu_succeeded(
-		gpu, gpu->cuda.cuLaunchKernelEx(&config, function, values, NULL), what);
+	return GPU_CALL(gpu, what, cuLaunchKernelEx, &config, function, values, NULL);
 }
 
 static bool launch(struct gpu_session *gpu, CUfunction function, uint64_t work, void **values,
@@ -147,8 +146,7 @@ bool helper_cipher(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, ui
 
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes)
 {
-	return gpu_succeeded(
-		gpu, gpu->cuda.cuMemcpyDtoDAsync(to, from, bytes, gpu->stream), "copying a tensor");
+	return GPU_CALL(gpu, "copying a tensor", cuMemcpyDtoDAsync, to, from, bytes, gpu->stream);
 }
 
 bool helper_spacer(struct gpu_session *gpu)
@@ -163,25 +161,20 @@ bool helper_spacer(struct gpu_session *gpu)
 
 bool scratch_clear(struct gpu_session *gpu)
 {
-	return gpu_succeeded(gpu,
-		gpu->cuda.cuMemsetD8Async(gpu->scratch, 0, SCRATCH_BYTES, gpu->stream),
-		"clearing counters");
+	return GPU_CALL(gpu, "clearing counters", cuMemsetD8Async, gpu->scratch, 0, SCRATCH_BYTES,
+		gpu->stream);
 }
 
 bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *results,
 	size_t result_count, uint64_t *counters, size_t counter_count)
 {
-	if (result_count &&
-		!gpu_succeeded(gpu,
-			gpu->cuda.cuMemcpyDtoHAsync(results, gpu->scratch + SCRATCH_RESULTS_OFFSET,
-				result_count * sizeof(*results), gpu->stream),
-			"reading results"))
+	if (result_count && !GPU_CALL(gpu, "reading results", cuMemcpyDtoHAsync, results,
+				    gpu->scratch + SCRATCH_RESULTS_OFFSET,
+				    result_count * sizeof(*results), gpu->stream))
 		return false;
-	if (counter_count && !gpu_succeeded(gpu,
-				     gpu->cuda.cuMemcpyDtoHAsync(counters,
-					     gpu->scratch + SCRATCH_COUNTERS_OFFSET,
-					     counter_count * sizeof(*counters), gpu->stream),
-				     "reading counters"))
+	if (counter_count && !GPU_CALL(gpu, "reading counters", cuMemcpyDtoHAsync, counters,
+				     gpu->scratch + SCRATCH_COUNTERS_OFFSET,
+				     counter_count * sizeof(*counters), gpu->stream))
 		return false;
 	return gpu_synchronize(gpu, "running the kernel");
 }

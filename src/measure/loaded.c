@@ -7,27 +7,25 @@
 static bool tensors_match(struct gpu_session *gpu, const struct loaded *loaded)
 {
 	const struct problem_data *problem = loaded->problem;
-	size_t count = problem ? problem->description.reference.tensor_count : 0;
+	size_t count = problem ? problem->reference->tensor_count : 0;
 
 	if (loaded->plan.tensor_count != count || loaded->plan.buffer_count < count)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 			"the problem has %zu tensors, but the plan has %zu", count,
 			loaded->plan.tensor_count);
 	for (size_t i = 0; i < count; i++)
-		if (loaded->plan.buffers[i].bytes !=
-			problem->description.reference.tensors[i].bytes)
+		if (loaded->plan.buffers[i].bytes != problem->reference->tensors[i].bytes)
 			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 				"tensor %s has %llu bytes in the problem, but %llu in the plan",
 				loaded->plan.buffers[i].name,
-				(unsigned long long)problem->description.reference.tensors[i].bytes,
+				(unsigned long long)problem->reference->tensors[i].bytes,
 				(unsigned long long)loaded->plan.buffers[i].bytes);
 	return true;
 }
 
 static bool gpu_zero(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes)
 {
-	return gpu_succeeded(
-		gpu, gpu->cuda.cuMemsetD8Async(data, 0, bytes, gpu->stream), "zeroing a workspace");
+	return GPU_CALL(gpu, "zeroing a workspace", cuMemsetD8Async, data, 0, bytes, gpu->stream);
 }
 
 static bool workspaces_reset(struct gpu_session *gpu, const struct loaded *loaded)
@@ -83,13 +81,10 @@ static bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_
 	}
 	string_put(what, sizeof(what), "tensor map ");
 	string_put(what + strlen(what), sizeof(what) - strlen(what), map->name);
-	return gpu_succeeded(gpu,
-		gpu->cuda.cuTensorMapEncodeTiled(encoded, tensor_map_type(map->dtype), map->rank,
-			(void *)(uintptr_t)address, dims, strides, box, ones,
-			CU_TENSOR_MAP_INTERLEAVE_NONE, tensor_map_swizzle(map->swizzle_bytes),
-			tensor_map_promotion(map->l2_promotion_bytes),
-			CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-		what);
+	return GPU_CALL(gpu, what, cuTensorMapEncodeTiled, encoded, tensor_map_type(map->dtype),
+		map->rank, (void *)(uintptr_t)address, dims, strides, box, ones,
+		CU_TENSOR_MAP_INTERLEAVE_NONE, tensor_map_swizzle(map->swizzle_bytes),
+		tensor_map_promotion(map->l2_promotion_bytes), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
@@ -178,11 +173,9 @@ bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded, s
 		const uint64_t bytes = plan->buffers[symbol->buffer].bytes;
 
 		if (loaded->symbols[i] && bytes &&
-			!gpu_succeeded(gpu,
-				gpu->cuda.cuMemcpyDtoDAsync(loaded->symbols[i],
-					loaded->buffers[set * plan->buffer_count + symbol->buffer],
-					bytes, gpu->stream),
-				symbol->name))
+			!GPU_CALL(gpu, symbol->name, cuMemcpyDtoDAsync, loaded->symbols[i],
+				loaded->buffers[set * plan->buffer_count + symbol->buffer], bytes,
+				gpu->stream))
 			return false;
 	}
 	return true;

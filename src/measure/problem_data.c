@@ -161,7 +161,7 @@ static size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64
 /* Returns the contents that the user defined for the tensor, or NULL. */
 static const struct plan_contents *contents_of(const struct problem_data *problem, size_t tensor)
 {
-	const struct reference_plan *reference = &problem->description.reference;
+	const struct reference_plan *reference = problem->reference;
 
 	for (size_t i = 0; i < reference->contents_count; i++)
 		if (reference->contents[i].tensor == tensor)
@@ -171,7 +171,7 @@ static const struct plan_contents *contents_of(const struct problem_data *proble
 
 size_t problem_data_group_size_variants(const struct problem_data *problem)
 {
-	const struct reference_plan *reference = &problem->description.reference;
+	const struct reference_plan *reference = problem->reference;
 
 	for (size_t i = 0; i < reference->tensor_count; i++) {
 		const struct plan_buffer *tensor = &reference->tensors[i];
@@ -184,19 +184,18 @@ size_t problem_data_group_size_variants(const struct problem_data *problem)
 
 CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_t tensor)
 {
-	return problem->arena.buffers[set * problem->description.reference.tensor_count + tensor];
+	return problem->arena.buffers[set * problem->reference->tensor_count + tensor];
 }
 
 const struct plan_buffer *problem_output(const struct problem_data *problem, size_t output)
 {
-	return &problem->description.reference
-			.tensors[problem->description.reference.outputs[output].tensor];
+	return &problem->reference->tensors[problem->reference->outputs[output].tensor];
 }
 
 bool problem_data_restores_inputs(const struct problem_data *problem)
 {
-	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
-		if (problem->description.reference.tensors[i].role == BUFFER_INOUT)
+	for (size_t i = 0; i < problem->reference->tensor_count; i++)
+		if (problem->reference->tensors[i].role == BUFFER_INOUT)
 			return true;
 	return false;
 }
@@ -207,8 +206,7 @@ static uint64_t contents_seed(const struct gpu_session *gpu, const struct proble
 	size_t set, size_t tensor)
 {
 	const bool is_second = set == problem->second_set;
-	const bool is_group =
-		contents_are_groups(problem->description.reference.tensors[tensor].contents);
+	const bool is_group = contents_are_groups(problem->reference->tensors[tensor].contents);
 	const bool is_fresh = (is_second || problem->generation) && !is_group;
 	const uint64_t of = is_second ? (is_group ? 0 : second_inputs) : set;
 	const uint64_t key[4] = {is_fresh ? problem->fresh_seed : gpu->options.seed, of, tensor,
@@ -220,14 +218,13 @@ static uint64_t contents_seed(const struct gpu_session *gpu, const struct proble
 static bool fill_random(struct gpu_session *gpu, const struct problem_data *problem, size_t set,
 	size_t tensor, CUdeviceptr data)
 {
-	return helper_fill(gpu, data, &problem->description.reference.tensors[tensor],
+	return helper_fill(gpu, data, &problem->reference->tensors[tensor],
 		contents_seed(gpu, problem, set, tensor));
 }
 
 static bool is_written_by_host(const struct problem_data *problem, size_t tensor)
 {
-	const enum buffer_contents contents =
-		problem->description.reference.tensors[tensor].contents;
+	const enum buffer_contents contents = problem->reference->tensors[tensor].contents;
 
 	return contents == CONTENTS_EXPRESSION || contents == CONTENTS_FILE;
 }
@@ -235,8 +232,8 @@ static bool is_written_by_host(const struct problem_data *problem, size_t tensor
 static bool copy_original(struct gpu_session *gpu, const struct problem_data *problem,
 	size_t tensor, CUdeviceptr data)
 {
-	return helper_copy(gpu, data, problem->originals[tensor],
-		problem->description.reference.tensors[tensor].bytes);
+	return helper_copy(
+		gpu, data, problem->originals[tensor], problem->reference->tensors[tensor].bytes);
 }
 
 static bool restore_tensor(
@@ -253,9 +250,9 @@ static bool restore_tensor(
 bool problem_data_restore_inputs(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t set)
 {
-	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
-		if (problem->description.reference.tensors[i].role == BUFFER_INOUT &&
-			problem->originals[i] && !restore_tensor(gpu, problem, set, i))
+	for (size_t i = 0; i < problem->reference->tensor_count; i++)
+		if (problem->reference->tensors[i].role == BUFFER_INOUT && problem->originals[i] &&
+			!restore_tensor(gpu, problem, set, i))
 			return false;
 	return true;
 }
@@ -263,13 +260,13 @@ bool problem_data_restore_inputs(
 bool problem_data_poison(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t first, size_t count)
 {
-	for (size_t i = 0; i < problem->description.reference.output_count; i++) {
+	for (size_t i = 0; i < problem->reference->output_count; i++) {
 		const struct plan_buffer *tensor = problem_output(problem, i);
 
 		if (tensor->role == BUFFER_OUTPUT &&
 			!helper_poison_pieces(gpu,
-				problem_tensor(problem, first,
-					problem->description.reference.outputs[i].tensor),
+				problem_tensor(
+					problem, first, problem->reference->outputs[i].tensor),
 				tensor->bytes, helper_output_poison[tensor->dtype],
 				problem->arena.set_bytes, count))
 			return false;
@@ -312,7 +309,7 @@ static double large_of(enum dtype dtype)
 /* Fills the set of probe inputs with this index. */
 static bool fill_probe(struct gpu_session *gpu, const struct problem_data *problem, size_t probe)
 {
-	const struct reference_plan *reference = &problem->description.reference;
+	const struct reference_plan *reference = problem->reference;
 	const size_t set = problem->set_count + probe;
 	size_t free_inputs = 0;
 
@@ -343,8 +340,8 @@ static bool fill_probe(struct gpu_session *gpu, const struct problem_data *probl
 
 static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem, size_t set)
 {
-	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
-		if (problem->description.reference.tensors[i].role == BUFFER_INPUT &&
+	for (size_t i = 0; i < problem->reference->tensor_count; i++)
+		if (problem->reference->tensors[i].role == BUFFER_INPUT &&
 			!fill(gpu, problem, set, i, problem_tensor(problem, set, i)))
 			return false;
 	return problem_data_restore_inputs(gpu, problem, set);
@@ -354,7 +351,7 @@ static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem
 static bool contents_make(struct gpu_session *gpu, const struct problem_data *problem,
 	size_t tensor, struct text *elements)
 {
-	const struct reference_plan *reference = &problem->description.reference;
+	const struct reference_plan *reference = problem->reference;
 	const struct plan_contents *contents = contents_of(problem, tensor);
 	struct error err = {0};
 	enum status status;
@@ -373,7 +370,7 @@ static bool contents_upload(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t tensor)
 {
 	static const char uploading[] = "uploading a tensor";
-	const struct plan_buffer *buffer = &problem->description.reference.tensors[tensor];
+	const struct plan_buffer *buffer = &problem->reference->tensors[tensor];
 	const size_t pitch = buffer->ld * dtype_size(buffer->dtype);
 	const bool is_dense = buffer->ld == buffer->columns;
 	const uint64_t rows = is_dense ? 1 : buffer->rows;
@@ -386,21 +383,19 @@ static bool contents_upload(
 		!helper_poison(gpu, to, buffer->bytes, helper_output_poison[buffer->dtype]))
 		return false;
 	for (uint64_t row = 0; row < rows; row++)
-		if (!gpu_succeeded(gpu,
-			    gpu->cuda.cuMemcpyHtoDAsync(to + row * pitch,
-				    elements.data + row * row_bytes, row_bytes, gpu->stream),
-			    uploading))
+		if (!GPU_CALL(gpu, uploading, cuMemcpyHtoDAsync, to + row * pitch,
+			    elements.data + row * row_bytes, row_bytes, gpu->stream))
 			return false;
 	return gpu_synchronize(gpu, uploading);
 }
 
 static bool fill_originals(struct gpu_session *gpu, struct problem_data *problem)
 {
-	const size_t count = problem->description.reference.tensor_count;
+	const size_t count = problem->reference->tensor_count;
 
 	problem->originals = memory_zeroed(count + 1, sizeof(*problem->originals));
 	for (size_t i = 0; i < count; i++) {
-		const struct plan_buffer *tensor = &problem->description.reference.tensors[i];
+		const struct plan_buffer *tensor = &problem->reference->tensors[i];
 
 		const bool written = is_written_by_host(problem, i);
 
@@ -417,11 +412,10 @@ static bool fill_originals(struct gpu_session *gpu, struct problem_data *problem
 bool problem_data_checksum(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t first_counter)
 {
-	for (size_t i = 0; i < problem->description.reference.tensor_count; i++)
-		if (problem->description.reference.tensors[i].role == BUFFER_INPUT &&
+	for (size_t i = 0; i < problem->reference->tensor_count; i++)
+		if (problem->reference->tensors[i].role == BUFFER_INPUT &&
 			!helper_checksum(gpu, problem_tensor(problem, 0, i),
-				problem->arena.set_count,
-				problem->description.reference.tensors[i].bytes,
+				problem->arena.set_count, problem->reference->tensors[i].bytes,
 				problem->arena.set_bytes, first_counter + i))
 			return false;
 	return true;
@@ -429,7 +423,7 @@ bool problem_data_checksum(
 
 static bool checksum_inputs(struct gpu_session *gpu, struct problem_data *problem)
 {
-	const size_t count = problem->description.reference.tensor_count;
+	const size_t count = problem->reference->tensor_count;
 
 	problem->input_checksums = memory_zeroed(count + 1, sizeof(*problem->input_checksums));
 	return scratch_clear(gpu) && problem_data_checksum(gpu, problem, 0) &&
@@ -478,7 +472,7 @@ static bool fill_sets(struct gpu_session *gpu, const struct problem_data *proble
 
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 {
-	size_t count = problem->description.reference.tensor_count;
+	size_t count = problem->reference->tensor_count;
 	CLEANUP(memory_free) uint64_t *sizes = NULL;
 	uint64_t set_bytes = 0;
 	bool done;
@@ -490,7 +484,7 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 			"the problem has too many tensors (%zu)", count);
 	sizes = memory_zeroed(count + 1, sizeof(*sizes));
 	for (size_t i = 0; i < count; i++) {
-		sizes[i] = problem->description.reference.tensors[i].bytes;
+		sizes[i] = problem->reference->tensors[i].bytes;
 		set_bytes += sizes[i];
 	}
 	problem->set_count = gpu->options.l2_warm ? 1
@@ -501,7 +495,7 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 		problem->set_count = problem_set_count_in_place(
 			problem->set_count, set_bytes, gpu->memory_limit_bytes);
 	/* probe inputs may use at most another quarter of the memory */
-	problem->probe_count = probe_sets(&problem->description.reference);
+	problem->probe_count = probe_sets(problem->reference);
 	if (problem->probe_count * set_bytes > gpu->memory_limit_bytes / 4)
 		problem->probe_count = 0;
 	problem->second_set = (size_t)NO_SET;
@@ -528,10 +522,8 @@ bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem)
 
 void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem)
 {
-	for (size_t i = 0; problem->originals && i < problem->description.reference.tensor_count;
-		i++)
-		gpu_release(gpu, problem->originals[i],
-			problem->description.reference.tensors[i].bytes);
+	for (size_t i = 0; problem->originals && i < problem->reference->tensor_count; i++)
+		gpu_release(gpu, problem->originals[i], problem->reference->tensors[i].bytes);
 	free(problem->originals);
 	problem->originals = NULL;
 	arena_release(gpu, &problem->arena);

@@ -40,10 +40,11 @@ enum inputs {
 };
 
 struct problem_data {
-	char key[HASH_SIZE];               /* hash of the description */
-	struct device_problem description; /* reference and its cubins */
-	struct arena arena;                /* base is 0 while the tensors are not on the GPU */
-	size_t set_count;                  /* a power of two */
+	char key[HASH_SIZE];                    /* hash of the description */
+	struct device_problem description;      /* reference and its cubins */
+	const struct reference_plan *reference; /* of the description */
+	struct arena arena;                     /* base is 0 while the tensors are not on the GPU */
+	size_t set_count;                       /* a power of two */
 	size_t probe_count; /* sets of probe inputs behind these; 0 if they do not fit */
 	bool is_warm;       /* the sets are smaller than twice the L2: runs find data in it */
 	uint64_t *input_checksums; /* per tensor, over all sets */

@@ -74,18 +74,15 @@ static bool events_ensure(struct gpu_session *gpu, size_t count)
 		return true;
 	gpu->events = memory_resize(gpu->events, count, sizeof(*gpu->events));
 	for (; gpu->event_count < count; gpu->event_count++)
-		if (!gpu_succeeded(gpu,
-			    gpu->cuda.cuEventCreate(
-				    &gpu->events[gpu->event_count], CU_EVENT_DEFAULT),
-			    "making an event"))
+		if (!GPU_CALL(gpu, "making an event", cuEventCreate, &gpu->events[gpu->event_count],
+			    CU_EVENT_DEFAULT))
 			return false;
 	return true;
 }
 
 static bool record(struct gpu_session *gpu, size_t event)
 {
-	return gpu_succeeded(gpu, gpu->cuda.cuEventRecord(gpu->events[event], gpu->stream),
-		"recording an event");
+	return GPU_CALL(gpu, "recording an event", cuEventRecord, gpu->events[event], gpu->stream);
 }
 
 /* Waits for event `count` and converts the times between consecutive events to times per run. Each
@@ -101,10 +98,8 @@ static bool elapsed(
 	for (unsigned i = 0; i < count; i++) {
 		float milliseconds = 0;
 
-		if (!gpu_succeeded(gpu,
-			    gpu->cuda.cuEventElapsedTime(
-				    &milliseconds, gpu->events[i], gpu->events[i + 1]),
-			    "reading an event"))
+		if (!GPU_CALL(gpu, "reading an event", cuEventElapsedTime, &milliseconds,
+			    gpu->events[i], gpu->events[i + 1]))
 			return false;
 		times_us[i] = fmax((double)milliseconds * 1e3 - extra_us, 0) / runs;
 	}
@@ -113,7 +108,7 @@ static bool elapsed(
 
 static bool graph_launch(struct gpu_session *gpu, CUgraphExec graph)
 {
-	return gpu_succeeded(gpu, gpu->cuda.cuGraphLaunch(graph, gpu->stream), "replaying a graph");
+	return GPU_CALL(gpu, "replaying a graph", cuGraphLaunch, graph, gpu->stream);
 }
 
 static bool run_spacer(struct gpu_session *gpu, const void *context, size_t index)
@@ -414,12 +409,9 @@ static bool piece_finish(struct gpu_session *gpu, size_t first, size_t last, dou
 {
 	float milliseconds = 0;
 
-	if (!gpu_succeeded(
-		    gpu, gpu->cuda.cuEventSynchronize(gpu->events[last]), "running the kernel") ||
-		!gpu_succeeded(gpu,
-			gpu->cuda.cuEventElapsedTime(
-				&milliseconds, gpu->events[first], gpu->events[last]),
-			"reading an event"))
+	if (!GPU_CALL(gpu, "running the kernel", cuEventSynchronize, gpu->events[last]) ||
+		!GPU_CALL(gpu, "reading an event", cuEventElapsedTime, &milliseconds,
+			gpu->events[first], gpu->events[last]))
 		return false;
 	*seconds = (double)milliseconds * 1e-3;
 	return true;

@@ -27,7 +27,7 @@ static struct layout layout_of(const struct loaded *loaded)
 	struct layout layout = {
 		.tensors = loaded->plan.tensor_count,
 		.workspaces = loaded->plan.buffer_count - loaded->plan.tensor_count,
-		.outputs = loaded->problem->description.reference.output_count,
+		.outputs = loaded->problem->reference->output_count,
 	};
 
 	layout.workspace_zones = layout.tensors + 1;
@@ -45,8 +45,8 @@ static size_t counter_of(const struct layout *layout, size_t output, size_t coun
 /* ---- one output ---- */
 static CUdeviceptr output_of_set(const struct loaded *loaded, size_t set, size_t output)
 {
-	return problem_tensor(loaded->problem, set,
-		loaded->problem->description.reference.outputs[output].tensor);
+	return problem_tensor(
+		loaded->problem, set, loaded->problem->reference->outputs[output].tensor);
 }
 
 static bool checksum_output(
@@ -75,8 +75,7 @@ static bool checksum_pitch(
 static bool verify_compare(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
 	enum inputs inputs, size_t output)
 {
-	const struct reference_output *reference =
-		&loaded->problem->description.reference.outputs[output];
+	const struct reference_output *reference = &loaded->problem->reference->outputs[output];
 	const struct expected *expected = &loaded->problem->expected[inputs][output];
 
 	return helper_compare(gpu, output_of_set(loaded, set, output),
@@ -99,7 +98,7 @@ static bool compare_all(
 {
 	bool done = expected_begin(gpu, loaded->problem, inputs);
 
-	for (size_t i = 0; done && i < loaded->problem->description.reference.output_count; i++)
+	for (size_t i = 0; done && i < loaded->problem->reference->output_count; i++)
 		done = verify_compare(gpu, loaded, set, inputs, i);
 	return done && expected_end(gpu, loaded->problem, inputs);
 }
@@ -170,7 +169,7 @@ static void find_stray_writes(const struct loaded *loaded, const struct layout *
 			describe_zone(buffers + layout->tensors, layout->workspaces, i,
 				counters[layout->workspace_zones + i], text);
 	for (size_t i = 0; i < layout->tensors; i++)
-		if (loaded->problem->description.reference.tensors[i].role == BUFFER_INPUT &&
+		if (loaded->problem->reference->tensors[i].role == BUFFER_INPUT &&
 			counters[layout->inputs + i] != loaded->problem->input_checksums[i])
 			text_appendf(text, "%sthe input %s was overwritten",
 				text->length ? "; " : "", buffers[i].name);
@@ -192,8 +191,7 @@ static void describe_difference(const struct loaded *loaded, size_t index,
 	const struct helper_compare_result *compared, struct text *text)
 {
 	const struct plan_buffer *output = problem_output(loaded->problem, index);
-	const struct reference_output *reference =
-		&loaded->problem->description.reference.outputs[index];
+	const struct reference_output *reference = &loaded->problem->reference->outputs[index];
 
 	text_appendf(text, "%s%s: %llu of %llu points differ from %s", text->length ? "; " : "",
 		output->name, (unsigned long long)compared->violations,
@@ -229,15 +227,15 @@ static void take_compared(const struct loaded *loaded, size_t output,
 	all->max_abs_error = fmax(all->max_abs_error, compared->max_abs_error);
 	if (scale > 0)
 		all->max_rel_error = fmax(all->max_rel_error, compared->max_abs_error / scale);
-	if (loaded->problem->description.reference.outputs[output].verified > result->verified)
-		result->verified = loaded->problem->description.reference.outputs[output].verified;
+	if (loaded->problem->reference->outputs[output].verified > result->verified)
+		result->verified = loaded->problem->reference->outputs[output].verified;
 }
 
 static bool is_wrong(
 	const struct loaded *loaded, size_t output, const struct helper_compare_result *compared)
 {
 	return (double)compared->violations >
-	       loaded->problem->description.reference.outputs[output].differ_ratio *
+	       loaded->problem->reference->outputs[output].differ_ratio *
 		       (double)points_of(loaded, output);
 }
 
@@ -266,7 +264,7 @@ static enum outcome judge(const struct loaded *loaded, const struct layout *layo
 	} else if (wrong.length) {
 		outcome = OUTCOME_WRONG_RESULT;
 		result->detail = text_detach(&wrong);
-	} else if (!same && !loaded->problem->description.reference.may_vary) {
+	} else if (!same && !loaded->problem->reference->may_vary) {
 		outcome = OUTCOME_NONDETERMINISTIC;
 		result->detail = string_copy("two runs on the same inputs gave different bits");
 	}
@@ -295,7 +293,7 @@ static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
 	uint64_t rows, size_t parts, size_t first_counter)
 {
-	for (size_t i = 0; i < loaded->problem->description.reference.output_count * parts; i++) {
+	for (size_t i = 0; i < loaded->problem->reference->output_count * parts; i++) {
 		const struct plan_buffer *tensor = problem_output(loaded->problem, i / parts);
 		const size_t part = i % parts;
 		const uint64_t size = dtype_size(tensor->dtype), each = tensor->rows / rows;
@@ -318,7 +316,7 @@ static bool digest(
 	struct gpu_session *gpu, const struct loaded *loaded, struct output_digest **result)
 {
 	const struct problem_data *problem = loaded->problem;
-	const size_t outputs = problem->description.reference.output_count;
+	const size_t outputs = problem->reference->output_count;
 	const uint64_t rows = rows_in_common(loaded, outputs);
 	const size_t parts = bits_digest_count(rows), count = outputs * parts;
 	const size_t total = problem->probe_count * count;
@@ -394,7 +392,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	/* other candidates use the same tensors and would be blamed for changed bytes in them;
 	 * workspaces are not shared */
 	loaded->problem->touched = result->outcome == OUTCOME_OUT_OF_BOUNDS;
-	if (result->outcome != OUTCOME_OK || loaded->problem->description.reference.may_vary)
+	if (result->outcome != OUTCOME_OK || loaded->problem->reference->may_vary)
 		return true;
 	gpu_phase(gpu, &result->spent.digest_ms);
 	return digest(gpu, loaded, &result->bits);
@@ -410,7 +408,7 @@ enum {
 static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 	const struct verify_sample *sample, const struct layout *layout)
 {
-	const struct reference_plan *reference = &loaded->problem->description.reference;
+	const struct reference_plan *reference = loaded->problem->reference;
 	const size_t step = (sample->count + WRITTEN_SETS_MAX - 1) / WRITTEN_SETS_MAX;
 
 	for (size_t k = 0; k * step < sample->count; k++)

@@ -133,6 +133,7 @@ static struct problem_data *problem_use(struct serving *serving, struct device_p
 		problem = memory_zeroed(1, sizeof(*problem));
 		memcpy(problem->key, key, sizeof(key));
 		problem->description = *description;
+		problem->reference = &problem->description.reference;
 		*description = (struct device_problem){0};
 		ARRAY_GROW(serving->problems, serving->problem_count, serving->problem_capacity);
 		serving->problems[serving->problem_count++] = problem;
