@@ -97,41 +97,36 @@ void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *libra
 	*library = (struct kernel_library){0};
 }
 
-/* The bytes of an argument. Tensor maps are not copied; the driver gets their address. */
-union argument_value {
-	CUdeviceptr pointer;
-	int32_t int32;
-	uint64_t bits;
-};
-
+/* Returns the address of an argument's bytes, which are in *bits (an int32 in its first bytes)
+ * except for tensor maps. */
 static void *value_of(const struct plan_argument *argument,
-	const struct kernel_arguments *arguments, union argument_value *value)
+	const struct kernel_arguments *arguments, uint64_t *bits)
 {
 	switch (argument->kind) {
 	case ARGUMENT_BUFFER:
-		value->pointer = arguments->buffers[argument->index];
+		*bits = arguments->buffers[argument->index];
 		break;
 	case ARGUMENT_TENSOR_MAP:
 		return (void *)(uintptr_t)&arguments->tensor_maps[argument->index];
 	case ARGUMENT_UNITS:
-		value->pointer = arguments->units;
+		*bits = arguments->units;
 		break;
 	case ARGUMENT_UNIT_COUNT:
-		value->int32 = (int32_t)arguments->unit_count;
+		*bits = arguments->unit_count;
 		break;
 	case ARGUMENT_EXPECTED:
-		value->pointer = arguments->expected;
+		*bits = arguments->expected;
 		break;
 	default:
-		value->bits = plan_argument_bits(argument);
+		*bits = plan_argument_bits(argument);
 	}
-	return value;
+	return bits;
 }
 
 bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments)
 {
-	union argument_value values[ARGUMENTS_MAX];
+	uint64_t values[ARGUMENTS_MAX];
 	void *pointers[ARGUMENTS_MAX];
 	CUlaunchAttribute attributes[GPU_LAUNCH_ATTRIBUTES];
 	const CUlaunchConfig config = gpu_launch_config(gpu, &launch->shape, attributes);

@@ -259,9 +259,8 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, e
 }
 
 /* ---- the cipher ---- */
-/* Encrypts the units and values, or decrypts them, because the cipher is its own inverse. The key
- * stream depends on a key that is never in device memory. */
-static bool cipher_all(
+/* The cipher is its own inverse. Its key is never in device memory. */
+bool expected_cipher(
 	struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs)
 {
 	for (size_t i = 0; i < problem->reference->output_count; i++) {
@@ -274,16 +273,6 @@ static bool cipher_all(
 			return false;
 	}
 	return true;
-}
-
-bool expected_begin(struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs)
-{
-	return cipher_all(gpu, problem, inputs);
-}
-
-bool expected_end(struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs)
-{
-	return cipher_all(gpu, problem, inputs);
 }
 
 /* ---- all outputs ---- */
@@ -325,15 +314,18 @@ static bool make(struct gpu_session *gpu, struct problem_data *problem, enum inp
 	if (done && trusts && !reference->trusted)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");
 	return done && (!trusts || trusted_run(gpu, problem, inputs)) &&
-	       cipher_all(gpu, problem, inputs);
+	       expected_cipher(gpu, problem, inputs);
 }
 
-static bool has_kernel(const struct problem_data *problem)
+/* A reference kernel may take longer than a candidate; the trusted configuration may not. */
+static void reference_progress(const struct gpu_session *gpu, const struct problem_data *problem)
 {
+	double allow_s = gpu->options.kernel_timeout_s;
+
 	for (size_t i = 0; i < problem->reference->output_count; i++)
 		if (problem->reference->outputs[i].launch)
-			return true;
-	return false;
+			allow_s = gpu->options.reference_timeout_s;
+	gpu_progress(gpu, allow_s, true);
 }
 
 static void secrets_draw(struct problem_data *problem)
@@ -357,7 +349,7 @@ bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 		return false;
 	}
 	secrets_draw(problem);
-	gpu_progress_reference(gpu, has_kernel(problem));
+	reference_progress(gpu, problem);
 	if (problem_data_restore(gpu, problem) && problem_data_restore_inputs(gpu, problem, 0) &&
 		make(gpu, problem, INPUTS_FIRST))
 		return true;
@@ -376,7 +368,7 @@ bool expected_prepare_second(struct gpu_session *gpu, struct problem_data *probl
 
 	if (problem->expected[INPUTS_SECOND] || problem->has_no_second)
 		return true;
-	gpu_progress_reference(gpu, has_kernel(problem));
+	reference_progress(gpu, problem);
 	done = problem_data_fill_second(gpu, problem, 0) && make(gpu, problem, INPUTS_SECOND);
 	if (!done && gpu->failure.fatal)
 		return false;

@@ -6,7 +6,7 @@
  * before.
  *
  * Candidates can read neither the values nor the list of compared points. Both are encrypted,
- * except between expected_begin() and expected_end(), when no candidate runs.
+ * except while they are compared, when no candidate runs.
  */
 #ifndef MEASURE_EXPECTED_H
 #define MEASURE_EXPECTED_H
@@ -19,10 +19,9 @@ bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem);
  * the first inputs again. If the reference fails on the second inputs, the function sets the
  * problem's has_no_second and succeeds; it fails only if the context is lost. */
 bool expected_prepare_second(struct gpu_session *gpu, struct problem_data *problem);
-/* Queue the decryption before comparisons, and the encryption after them. */
-bool expected_begin(
+/* Queues the decryption of units and values before comparisons, or the encryption after them. */
+bool expected_cipher(
 	struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs);
-bool expected_end(struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs);
 /* Returns the scale of absolute tolerances: the largest finite |value|, or 0 if all values are
  * zero. Masks (such as -1e9 in attention scores) do not count, because the errors of other elements
  * are not proportional to them. tt_magnitudes fills the groups. Pure function. */

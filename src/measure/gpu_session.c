@@ -217,7 +217,7 @@ void gpu_send(const struct gpu_session *gpu, const struct record *record, const 
 		_exit(STATUS_FAILED);
 }
 
-static void send_progress(const struct gpu_session *gpu, double allow_s, bool reference)
+void gpu_progress(const struct gpu_session *gpu, double allow_s, bool reference)
 {
 	gpu_send(gpu, &measure_answer_record,
 		&(struct measure_answer){.id = gpu->request_id,
@@ -225,17 +225,6 @@ static void send_progress(const struct gpu_session *gpu, double allow_s, bool re
 			.progress = gpu->has_job ? (int64_t)gpu->ticket : -1,
 			.allow_s = allow_s,
 			.reference = reference});
-}
-
-void gpu_progress(const struct gpu_session *gpu, double allow_s)
-{
-	send_progress(gpu, allow_s, false);
-}
-
-void gpu_progress_reference(const struct gpu_session *gpu, bool is_kernel)
-{
-	send_progress(gpu,
-		is_kernel ? gpu->options.reference_timeout_s : gpu->options.kernel_timeout_s, true);
 }
 
 double *gpu_phase(struct gpu_session *gpu, double *spent_ms)

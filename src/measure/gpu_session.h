@@ -96,12 +96,9 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 
 /* Sends a message to the tuner. */
 void gpu_send(const struct gpu_session *gpu, const struct record *record, const void *message);
-/* Sends progress (measure/protocol.h) before a step that may take up to allow_s; 0 means the
- * usual limit. */
-void gpu_progress(const struct gpu_session *gpu, double allow_s);
-/* Does the same for the reference of the job's problem. A reference kernel may take longer than a
- * candidate; the trusted configuration may not. */
-void gpu_progress_reference(const struct gpu_session *gpu, bool is_kernel);
+/* Sends progress (measure/protocol.h) before a step that may take up to allow_s; 0 means the usual
+ * limit. `reference`: the step computes the reference of the job's problem. */
+void gpu_progress(const struct gpu_session *gpu, double allow_s, bool reference);
 bool gpu_synchronize(struct gpu_session *gpu, const char *what);
 /* Ends the current phase, whose host time is added to its member of struct spent, and begins
  * another one. NULL begins none. Returns the previous phase. */

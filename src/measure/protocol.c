@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/format_text.h"
 #include "record/record_read.h"
 #include "record/record_write.h"
 
@@ -73,14 +74,13 @@ static struct json *values_json(const char *text)
 {
 	struct json *values = json_new_object();
 
-	while (*text) {
-		const size_t name_length = strcspn(text, "="), length = strcspn(text, ",");
-		const size_t at = name_length + (name_length < length);
-		CLEANUP(memory_free) char *name = string_copy_bytes(text, name_length);
-		CLEANUP(memory_free) char *value = string_copy_bytes(text + at, length - at);
+	for (struct pair pair; pair_next(&text, &pair);) {
+		CLEANUP(memory_free)
+		char *name = string_copy_bytes(pair.name, (size_t)pair.name_length);
+		CLEANUP(memory_free)
+		char *value = string_copy_bytes(pair.value, (size_t)pair.value_length);
 
 		json_put(values, name, value_json(value));
-		text += length + (text[length] == ',');
 	}
 	return values;
 }

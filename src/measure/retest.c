@@ -39,7 +39,7 @@ static bool sample(struct gpu_session *gpu, struct runner *runner, struct condit
 	struct problem_data *problem = runner->loaded->problem;
 	const size_t set = on->set;
 
-	gpu_progress(gpu, 0);
+	gpu_progress(gpu, 0, false);
 	return runner_warm_on(gpu, runner, set, &on->first, &on->count) &&
 	       (problem->has_no_second ||
 		       (conditions.all_fresh ? problem_data_fill_fresh(gpu, problem, set)

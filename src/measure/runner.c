@@ -159,7 +159,7 @@ static bool run_next(struct gpu_session *gpu, struct runner *runner)
 }
 
 /* Restores the overwritten tensors of all sets, in the order in which runs will use the sets. */
-static bool restore_input_sets(struct gpu_session *gpu, const struct runner *runner)
+bool runner_restore(struct gpu_session *gpu, const struct runner *runner)
 {
 	const size_t sets = runner->loaded->set_count;
 	const size_t first = runner->runs_per_sample > 1
@@ -184,26 +184,20 @@ static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 		(runner->next_graph * runner->runs_per_sample + sets - 1) % sets);
 }
 
-/* Times single runs one by one, because tensors must be restored before each of them. */
-static bool estimate_with_restored_inputs(
-	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
-{
-	for (unsigned i = 0; i < RUNNER_ESTIMATES; i++)
-		if (!restore_input_sets(gpu, runner) || !helper_spacer(gpu) || !record(gpu, 0) ||
-			!run_next(gpu, runner) || !record(gpu, 1) ||
-			!elapsed(gpu, 1, gpu->single_extra_us, 1, &estimates_us[i]))
-			return false;
-	return true;
-}
-
+/* Times single runs, one by one if tensors must be restored before each of them. */
 static bool estimate(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
-	bool done = helper_spacer(gpu) && record(gpu, 0);
+	const unsigned batch = runner->restores_inputs ? 1 : RUNNER_ESTIMATES;
+	bool done = true;
 
-	for (unsigned i = 0; done && i < RUNNER_ESTIMATES; i++)
-		done = run_next(gpu, runner) && record(gpu, i + 1);
-	return done && elapsed(gpu, RUNNER_ESTIMATES, gpu->single_extra_us, 1, estimates_us);
+	for (unsigned i = 0; done && i < RUNNER_ESTIMATES; i += batch) {
+		done = runner_restore(gpu, runner) && helper_spacer(gpu) && record(gpu, 0);
+		for (unsigned k = 0; done && k < batch; k++)
+			done = run_next(gpu, runner) && record(gpu, k + 1);
+		done = done && elapsed(gpu, batch, gpu->single_extra_us, 1, &estimates_us[i]);
+	}
+	return done;
 }
 
 /* Limits a sample to half of the sets, so that at least one set is left for the untimed run. */
@@ -237,13 +231,11 @@ bool runner_prepare(
 	if (done && isnan(gpu->single_extra_us))
 		done = extra_measure(gpu);
 	/* wait for a first run, because modules are loaded lazily and the kernel may crash */
-	done = done && restore_input_sets(gpu, runner) && run_next(gpu, runner) &&
+	done = done && runner_restore(gpu, runner) && run_next(gpu, runner) &&
 	       gpu_synchronize(gpu, "running the kernel");
 	if (done)
-		gpu_progress(gpu, 0);
-	if (!done ||
-		!(runner->restores_inputs ? estimate_with_restored_inputs(gpu, runner, estimates_us)
-					  : estimate(gpu, runner, estimates_us)))
+		gpu_progress(gpu, 0, false);
+	if (!done || !estimate(gpu, runner, estimates_us))
 		return false;
 	runner->estimate_us = fmax(fmin(estimates_us[0], estimates_us[1]), estimate_least_us);
 	runner->runs_per_sample =
@@ -328,23 +320,14 @@ bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count
 
 	if (runner->restores_inputs && count > samples_with_restored_inputs(runner))
 		count = samples_with_restored_inputs(runner);
-	if (!graphs_ensure(gpu, runner, count) || !restore_input_sets(gpu, runner) ||
-		!helper_spacer(gpu))
-		return false;
-	if (warms && !run_untimed(gpu, runner))
-		return false;
-	if (!record(gpu, 0))
+	if (!graphs_ensure(gpu, runner, count) || !runner_restore(gpu, runner) ||
+		!helper_spacer(gpu) || (warms && !run_untimed(gpu, runner)) || !record(gpu, 0))
 		return false;
 	for (unsigned i = 0; i < count; i++)
 		if (!sample_start(gpu, runner) || !record(gpu, i + 1))
 			return false;
 	runner->batch_samples = count;
 	return true;
-}
-
-bool runner_restore(struct gpu_session *gpu, const struct runner *runner)
-{
-	return restore_input_sets(gpu, runner);
 }
 
 bool runner_warm_on(
@@ -361,7 +344,7 @@ bool runner_warm_on(
 	*count = runs < sets ? runs : sets;
 	runner->batch_samples = 1;
 	return graphs_ensure(gpu, runner, 1) &&
-	       (!warms || (restore_input_sets(gpu, runner) &&
+	       (!warms || (runner_restore(gpu, runner) &&
 				  loaded_run(gpu, runner->loaded, (*first + sets - 1) % sets)));
 }
 
@@ -427,7 +410,7 @@ static size_t sustained_event(size_t piece)
 static bool sustained_start(
 	struct gpu_session *gpu, struct runner *runner, unsigned samples, size_t piece)
 {
-	return restore_input_sets(gpu, runner) && record(gpu, sustained_event(piece)) &&
+	return runner_restore(gpu, runner) && record(gpu, sustained_event(piece)) &&
 	       piece_start(gpu, runner, samples, sustained_event(piece) + 1);
 }
 
@@ -496,8 +479,9 @@ static void count_clock(struct counting *counting)
 	counting->clock_readings++;
 }
 
-static bool count_energy(struct counting *counting, double elapsed_s)
+static bool count_energy(struct counting *counting)
 {
+	const double elapsed_s = counting->elapsed_s;
 	const double now_j = nvml_energy_j(counting->gpu->nvml);
 
 	if (now_j > counting->read_j && counting->first_s <= 0) {
@@ -513,7 +497,7 @@ static bool count_energy(struct counting *counting, double elapsed_s)
 	return counting->last_s < counting->first_s + counting->seconds;
 }
 
-static bool count_power(struct counting *counting, double elapsed_s)
+static bool count_power(struct counting *counting)
 {
 	const double now_w = nvml_read(counting->gpu->nvml).power_w;
 
@@ -521,15 +505,14 @@ static bool count_power(struct counting *counting, double elapsed_s)
 	counting->high_w = fmax(counting->high_w, now_w);
 	counting->sum_w += now_w;
 	counting->samples++;
-	return elapsed_s < counting->seconds;
+	return counting->elapsed_s < counting->seconds;
 }
 
 /* Reads the counter after a piece. Returns whether the measurement continues. */
 static bool observe(struct counting *counting)
 {
 	count_clock(counting);
-	return (counting->read_j > 0 ? count_energy(counting, counting->elapsed_s)
-				     : count_power(counting, counting->elapsed_s)) &&
+	return (counting->read_j > 0 ? count_energy(counting) : count_power(counting)) &&
 	       counting->elapsed_s < energy_time_limit_ratio * counting->seconds;
 }
 

@@ -97,9 +97,7 @@ static bool confirm(struct sampler *sampler, struct series *series)
 	if (!series->is_retested &&
 		!retest_sample(sampler->gpu, series->runner, result, &retest_us))
 		return false;
-	if (result->outcome != OUTCOME_OK)
-		return true;
-	if (!wants_series(series))
+	if (result->outcome != OUTCOME_OK || !wants_series(series))
 		return true;
 	if (!retest_series(sampler->gpu, series->runner, &series->reply, &retest_us))
 		return false;
@@ -123,8 +121,7 @@ static void sampler_finish(struct sampler *sampler, struct series *series)
 		sampler_is_noisy(result->samples_us, result->sample_count)) {
 		result->outcome = OUTCOME_TOO_NOISY;
 		result->detail = string_format("the times of %zu rounds range from %.3g to %.3g us",
-			result->sample_count,
-			statistics_quantile(result->samples_us, result->sample_count, 0),
+			result->sample_count, fastest_of(result),
 			statistics_quantile(result->samples_us, result->sample_count, 1));
 	}
 	series->finished = true;
@@ -242,8 +239,8 @@ static bool batch_sustained(struct sampler *sampler, struct series *series)
 	struct runner *runner = series->runner;
 	double estimates_us[RUNNER_ESTIMATES], time_us = 0;
 
-	gpu_progress(
-		sampler->gpu, sampler->gpu->options.kernel_timeout_s + sampler->rule->sustained_s);
+	gpu_progress(sampler->gpu,
+		sampler->gpu->options.kernel_timeout_s + sampler->rule->sustained_s, false);
 	if (!(runner->estimate_us > 0) && !runner_prepare(sampler->gpu, runner, estimates_us))
 		return false;
 	if (!runner_sustain(sampler->gpu, runner, sampler->rule->sustained_s, &time_us))
@@ -266,7 +263,7 @@ static bool take_batch(struct sampler *sampler, struct series *series)
 	if (is_retest(sampler, series))
 		return batch_retest(sampler, series);
 	do {
-		gpu_progress(sampler->gpu, 0);
+		gpu_progress(sampler->gpu, 0, false);
 		if (!take_samples(sampler, series, samples_us, &count, &throttle))
 			return false;
 	} while (retry_throttled(sampler, series, throttle));
@@ -280,8 +277,9 @@ static bool measure_energy(struct sampler *sampler, struct series *series)
 	struct runner *runner = series->runner;
 	double estimates_us[RUNNER_ESTIMATES];
 
-	gpu_progress(sampler->gpu, sampler->gpu->options.kernel_timeout_s +
-					   ENERGY_TIMES_MAX * sampler->rule->energy_s);
+	gpu_progress(sampler->gpu,
+		sampler->gpu->options.kernel_timeout_s + ENERGY_TIMES_MAX * sampler->rule->energy_s,
+		false);
 	return (runner->estimate_us > 0 || runner_prepare(sampler->gpu, runner, estimates_us)) &&
 	       energy_measure(sampler->gpu, runner, sampler->rule->energy_s,
 		       &series->reply.result.measured);

@@ -96,11 +96,11 @@ static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, 
 static bool compare_all(
 	struct gpu_session *gpu, const struct loaded *loaded, size_t set, enum inputs inputs)
 {
-	bool done = expected_begin(gpu, loaded->problem, inputs);
+	bool done = expected_cipher(gpu, loaded->problem, inputs);
 
 	for (size_t i = 0; done && i < loaded->problem->reference->output_count; i++)
 		done = verify_compare(gpu, loaded, set, inputs, i);
-	return done && expected_end(gpu, loaded->problem, inputs);
+	return done && expected_cipher(gpu, loaded->problem, inputs);
 }
 
 static bool check_memory(
@@ -133,7 +133,7 @@ static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const stru
 	if (!done || !gpu_synchronize(gpu, "preparing the output") || !loaded_run(gpu, loaded, 0) ||
 		!gpu_synchronize(gpu, "running the kernel"))
 		return false;
-	gpu_progress(gpu, 0);
+	gpu_progress(gpu, 0, false);
 	done = check_everything(gpu, loaded, layout) && outputs_clear(gpu, loaded, 0) &&
 	       loaded_run(gpu, loaded, 0);
 	for (size_t i = 0; done && i < layout->outputs; i++)
@@ -326,7 +326,7 @@ static bool digest(
 
 	if (!total || total > SCRATCH_COUNTERS)
 		return true;
-	gpu_progress(gpu, (double)problem->probe_count * gpu->options.kernel_timeout_s);
+	gpu_progress(gpu, (double)problem->probe_count * gpu->options.kernel_timeout_s, false);
 	if (!scratch_clear(gpu))
 		return false;
 	for (size_t probe = 0; probe < problem->probe_count; probe++) {
@@ -369,7 +369,7 @@ bool verify_prepare(
 	if (!first)
 		reply->reference_failed = problem->reference_failure.outcome != OUTCOME_OK;
 	else if (done)
-		gpu_progress(gpu, 0);
+		gpu_progress(gpu, 0, false);
 	return done;
 }
 
@@ -426,28 +426,16 @@ static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 	return true;
 }
 
-/* Returns the first checked set in which all outputs are still poison, or NO_SET. */
-static size_t find_unwritten(const struct loaded *loaded, const struct verify_sample *sample,
-	const struct layout *layout, const uint64_t *counters)
+/* Returns whether all outputs of a checked set are still poison. */
+static bool has_unwritten(
+	const struct loaded *loaded, const struct verify_sample *sample, const uint64_t *written)
 {
 	const size_t step = (sample->count + WRITTEN_SETS_MAX - 1) / WRITTEN_SETS_MAX;
 
 	for (size_t k = 0; k * step < sample->count; k++)
-		if (!counters[layout->total + k] && !problem_data_restores_inputs(loaded->problem))
-			return sample->first + k * step;
-	return (size_t)NO_SET;
-}
-
-static enum outcome judge_sample(const struct loaded *loaded, const struct verify_sample *sample,
-	const struct layout *layout, const struct helper_compare_result *compared,
-	const uint64_t *counters, struct text *wrong)
-{
-	for (size_t i = 0; i < layout->outputs; i++)
-		if (is_wrong(loaded, i, &compared[i]))
-			describe_difference(loaded, i, &compared[i], wrong);
-	if (!wrong->length && find_unwritten(loaded, sample, layout, counters) != (size_t)NO_SET)
-		text_append(wrong, "the kernel wrote nothing in a timed run");
-	return wrong->length ? OUTCOME_WRONG_RESULT : OUTCOME_OK;
+		if (!written[k] && !problem_data_restores_inputs(loaded->problem))
+			return true;
+	return false;
 }
 
 static void take_sample(const struct loaded *loaded, const struct verify_sample *sample,
@@ -456,7 +444,12 @@ static void take_sample(const struct loaded *loaded, const struct verify_sample 
 {
 	CLEANUP(text_release) struct text wrong = {0};
 
-	result->outcome = judge_sample(loaded, sample, layout, compared, counters, &wrong);
+	for (size_t i = 0; i < layout->outputs; i++)
+		if (is_wrong(loaded, i, &compared[i]))
+			describe_difference(loaded, i, &compared[i], &wrong);
+	if (!wrong.length && has_unwritten(loaded, sample, counters + layout->total))
+		text_append(&wrong, "the kernel wrote nothing in a timed run");
+	result->outcome = wrong.length ? OUTCOME_WRONG_RESULT : OUTCOME_OK;
 	if (wrong.length)
 		result->detail =
 			string_format("the kernel is correct only on inputs that it has seen; in a "
@@ -520,7 +513,7 @@ void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_re
 {
 	bool done;
 
-	gpu_progress(gpu, 0);
+	gpu_progress(gpu, 0, false);
 	done = loaded->problem
 		       ? verify(gpu, loaded, reply)
 		       : gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "there is nothing to compare with");

@@ -239,7 +239,7 @@ static struct kept *prepare(
 
 	*answer = (struct device_reply){.ticket = job->ticket};
 	serving->gpu.ticket = job->ticket;
-	gpu_progress(&serving->gpu, 0);
+	gpu_progress(&serving->gpu, 0, false);
 	gpu_phase(&serving->gpu, &result->spent.load_ms);
 	kept = kept_use(serving, job);
 	kept->request = serving->request;
@@ -299,16 +299,15 @@ static void serve_run(struct serving *serving, struct measure_request *run)
 		run->jobs[i].ticket = i;
 	if (!run->setup)
 		error_set(&err, STATUS_FAILED, "the request has no setup");
-	if (!run->setup || gpu_session_open(&serving->gpu, run->setup, &err) != STATUS_OK) {
-		reply_error(serving, &err);
-		return;
+	else if (gpu_session_open(&serving->gpu, run->setup, &err) == STATUS_OK) {
+		if (is_first)
+			random_seed(&serving->random, run->setup->seed);
+		gpu_progress(&serving->gpu, 0, false); /* report that the session works */
+		if (run->job_count && !serving->gpu.helpers.library)
+			error_set(&err, STATUS_FAILED, "jobs arrived before the helper kernels");
 	}
-	if (is_first)
-		random_seed(&serving->random, run->setup->seed);
-	gpu_progress(&serving->gpu, 0); /* report that the session works */
-	if (run->job_count && !serving->gpu.helpers.library)
-		error_set(&err, STATUS_FAILED, "jobs arrived before the helper kernels"),
-			reply_error(serving, &err);
+	if (err.status != STATUS_OK)
+		reply_error(serving, &err);
 	else
 		run_jobs(serving, run);
 }
