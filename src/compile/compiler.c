@@ -159,18 +159,14 @@ static enum status read_answer(
 }
 
 static enum pool_event take_message(void *context, struct worker *worker, bool handshake,
-	struct pool_task *task, struct text *why)
+	struct pool_task *task, const struct text *line, struct text *why)
 {
-	CLEANUP(text_release) struct text line = {0};
 	struct compile_answer answer;
-	enum pool_event event;
+	enum pool_event event = POOL_FAILED;
 
-	event = pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
-	if (event != POOL_WORKS)
-		return event;
-	if (read_answer(&line, &answer, NULL) != STATUS_OK)
+	(void)worker;
+	if (read_answer(line, &answer, NULL) != STATUS_OK)
 		return POOL_FAILED;
-	event = POOL_FAILED;
 	if (answer.failed) {
 		text_append(why, answer.error.message);
 		event = POOL_REFUSED;
@@ -205,7 +201,7 @@ static const struct pool_kind kind = {.name = "the compiler's process",
 	.handshake_s = LOAD_SECONDS,
 	.start = compiler_start,
 	.send = send,
-	.on_message = take_message,
+	.on_line = take_message,
 	.fail = compiler_fail};
 
 /* ---- finding the NVRTC library ---- */

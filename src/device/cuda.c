@@ -65,7 +65,6 @@ static double cuda_complete(
 }
 
 static const struct executor_protocol protocol = {.name = "the measuring worker",
-	.who = "the measuring worker",
 	.is_worker = true,
 	.pause_s = 0.5,
 	.handshake_s = start_timeout_s,

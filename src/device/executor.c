@@ -80,14 +80,6 @@ static size_t find(const struct executor_request *request, uint64_t ticket)
 	return SIZE_MAX;
 }
 
-static bool was_sent(const struct executor_request *request, uint64_t ticket)
-{
-	for (size_t i = 0; i < request->sent_count; i++)
-		if (request->sent[i] == ticket)
-			return true;
-	return false;
-}
-
 /* ---- references that fail ---- */
 /* Returns NULL if the reference of the job's problem did not fail. */
 static const struct executor_failed *failed_of(
@@ -180,8 +172,6 @@ static enum pool_event take_result(struct executor *executor, struct executor_re
 {
 	const size_t job = find(request, reply->ticket);
 
-	if (!was_sent(request, reply->ticket))
-		return POOL_FAILED;
 	if (job == SIZE_MAX) /* it is answered already */
 		return POOL_WORKS;
 	if (reply->fatal) {
@@ -296,7 +286,7 @@ static bool is_valid(const struct executor *executor, const struct executor_requ
 {
 	const int64_t job = answer->is_progress ? answer->progress : answer->job;
 	const int64_t least = answer->is_progress && executor->protocol->is_worker ? -1 : 0;
-	const char *who = executor->protocol->who;
+	const char *who = executor->protocol->name;
 
 	if (answer->id > request->run.id || answer->id < 1)
 		text_appendf(why, "%s answered id %lld, expected %lld", who, (long long)answer->id,
@@ -333,14 +323,16 @@ static enum pool_event take_answer(struct executor *executor, struct executor_re
 	return why->length ? POOL_FAILED : take_result(executor, request, &answer->reply, why);
 }
 
-static enum pool_event executor_read_line(struct executor *executor, const struct text *line,
-	bool handshake, struct executor_request *request, struct text *why)
+static enum pool_event executor_read_line(void *context, struct worker *worker, bool handshake,
+	struct pool_task *task, const struct text *line, struct text *why)
 {
+	struct executor *executor = context;
 	struct measure_answer answer = {0};
 	struct error err = {0};
 	enum status status;
 	enum pool_event event = POOL_READY;
 
+	(void)worker;
 	if (handshake) {
 		status = executor->protocol->take_hello(executor, line, why, &err);
 		if (why->length)
@@ -348,30 +340,15 @@ static enum pool_event executor_read_line(struct executor *executor, const struc
 	} else {
 		status = line_read(&measure_answer_record, line, "its line", &answer, &err);
 		if (status == STATUS_OK)
-			event = take_answer(executor, request, &answer, why);
+			event = take_answer(
+				executor, (struct executor_request *)task, &answer, why);
 		record_release(&measure_answer_record, &answer);
 	}
 	if (status == STATUS_OK)
 		return event;
-	text_appendf(why, "%s sent an invalid answer: %s: %.200s", executor->protocol->who,
+	text_appendf(why, "%s sent an invalid answer: %s: %.200s", executor->protocol->name,
 		err.message, text_string(line));
 	return POOL_FAILED;
-}
-
-static enum pool_event on_message(void *context, struct worker *worker, bool handshake,
-	struct pool_task *task, struct text *why)
-{
-	struct executor *executor = context;
-	CLEANUP(text_release) struct text line = {0};
-	const enum pool_event event =
-		pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
-
-	if (event == POOL_FAILED && worker->pending.length > LINE_BYTES_MAX)
-		text_appendf(why, "%s sent a line of more than %d bytes", executor->protocol->who,
-			(int)LINE_BYTES_MAX);
-	return event == POOL_WORKS ? executor_read_line(executor, &line, handshake,
-					     (struct executor_request *)task, why)
-				   : event;
 }
 
 static void lose_device(struct executor *executor, const char *why)
@@ -483,7 +460,7 @@ void executor_open(struct executor *executor, struct device *device,
 			.handshake_s = protocol->handshake_s,
 			.start = start,
 			.send = send,
-			.on_message = on_message,
+			.on_line = executor_read_line,
 			.fail = executor_fail}};
 	open_pool(executor, &executor->measures, 1, depth);
 }

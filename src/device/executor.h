@@ -40,8 +40,7 @@ struct executor_request {
 };
 
 struct executor_protocol {
-	const char *name;            /* "the measuring worker" */
-	const char *who;             /* "the worker", in messages about its answers */
+	const char *name;            /* "the measuring worker", in messages */
 	bool is_worker;              /* it is our own program: its progress may name no job */
 	double pause_s, handshake_s; /* as in struct pool_kind */
 	const char *lost_context;    /* prefix of the reason why the device is lost */

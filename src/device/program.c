@@ -202,7 +202,6 @@ static void take_reply(struct executor *executor, const struct executor_request 
 }
 
 static const struct executor_protocol protocol = {.name = "the program",
-	.who = "the program",
 	.handshake_s = handshake_seconds,
 	.lost_context = "",
 	.start = program_start,

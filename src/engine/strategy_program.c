@@ -202,21 +202,17 @@ static bool send_question(void *context, struct worker *worker, struct pool_task
 }
 
 static enum pool_event take_line(void *context, struct worker *worker, bool handshake,
-	struct pool_task *task, struct text *why)
+	struct pool_task *task, const struct text *line, struct text *why)
 {
 	struct outside *outside = context;
-	CLEANUP(text_release) struct text line = {0};
-	const enum pool_event event =
-		pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
 
-	(void)handshake;
-	(void)why;
-	if (event != POOL_WORKS || !task)
-		return event;
+	(void)handshake, (void)why;
+	if (!task)
+		return POOL_WORKS;
 	record_release(&proposal_record, &outside->proposal);
 	text_clear(&outside->invalid);
 	outside->is_answered =
-		strategy_program_read_line(outside, &line, &outside->proposal, &outside->invalid);
+		strategy_program_read_line(outside, line, &outside->proposal, &outside->invalid);
 	if (outside->is_answered)
 		return POOL_DONE;
 	strategy_program_refuse(outside, worker, outside->invalid.data);
@@ -238,7 +234,7 @@ static void strategy_program_fail(
 static const struct pool_kind strategy_pool = {.name = "the strategy's program",
 	.start = strategy_program_start,
 	.send = send_question,
-	.on_message = take_line,
+	.on_line = take_line,
 	.fail = strategy_program_fail};
 
 /* The worker process; its pid is 0 if it is not running. */

@@ -8,13 +8,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-enum pool_event pool_received(enum message_result result)
-{
-	return result == MESSAGE_NONE    ? POOL_NO_MESSAGE
-	       : result == MESSAGE_READY ? POOL_WORKS
-					 : POOL_FAILED;
-}
-
 enum {
 	START_FAILURES_MAX = 3
 };
@@ -132,15 +125,10 @@ void pool_adopt(struct pool *pool, struct worker *worker)
 
 static void take_back(struct pool *pool, struct pool_member *member)
 {
-	CLEANUP(memory_free)
-	struct pool_task **tasks =
-		memory_zeroed(member->tasks.count + 1, sizeof(struct pool_task *));
-	size_t count = 0;
-
-	while (member->tasks.first)
-		tasks[count++] = queue_take(&member->tasks);
-	while (count)
-		queue_insert(&pool->queue, tasks[--count]);
+	while (pool->queue.first)
+		queue_append(&member->tasks, queue_take(&pool->queue));
+	pool->queue = member->tasks;
+	member->tasks = (struct pool_queue){0};
 }
 
 /* Ends a process that failed. Its first task may be the cause, unless the process sent no message
@@ -192,20 +180,13 @@ static void give_up(struct pool *pool, struct pool_member *member, double timeou
 /* Returns the longest allowed silence; infinite if no message is expected. */
 static double timeout_of(const struct pool *pool, const struct pool_member *member)
 {
-	const double startup_timeout_s = member->has_spoken ? 0 : pool->kind->startup_timeout_s;
-
-	switch (member->state) {
-	case POOL_HANDSHAKE:
+	if (member->state == POOL_HANDSHAKE)
 		return pool->kind->handshake_s;
-	case POOL_CAN_WORK:
-		return member->tasks.first ? fmax(member->tasks.first->timeout_s, startup_timeout_s)
-					   : INFINITY;
-	case POOL_TERMINATING:
+	if (member->state == POOL_TERMINATING)
 		return end_timeout_s;
-	case POOL_ABSENT:
-		break;
-	}
-	return INFINITY;
+	return member->state == POOL_CAN_WORK && member->tasks.first
+		       ? member->tasks.first->timeout_s
+		       : INFINITY;
 }
 
 static double deadline_of(const struct pool *pool, const struct pool_member *member)
@@ -214,43 +195,43 @@ static double deadline_of(const struct pool *pool, const struct pool_member *mem
 		member->last_activity_s + timeout_of(pool, member), until_of(member->tasks.first));
 }
 
-/* Takes one message. Returns true if there may be more. */
+/* Takes one line. Returns true if there may be more. */
 static bool receive(struct pool *pool, struct pool_member *member)
 {
-	CLEANUP(text_release) struct text why = {0};
-	/* the owner may free the task in on_message() */
+	struct worker *worker = &member->worker;
+	CLEANUP(text_release) struct text line = {0}, why = {0};
+	/* the owner may free the task in on_line() */
 	struct pool_task *next = member->tasks.first ? member->tasks.first->next : NULL;
-	const enum pool_event event = pool->kind->on_message(pool->context, &member->worker,
-		member->state == POOL_HANDSHAKE, member->tasks.first, &why);
+	const enum message_result result =
+		line_receive(worker->from_fd, &worker->pending, 0, &line);
+	enum pool_event event = POOL_FAILED;
 
-	if (event != POOL_NO_MESSAGE)
-		member->last_activity_s = clock_seconds();
-	if (event == POOL_READY || event == POOL_WORKS || event == POOL_DONE) {
-		member->start_failures = event == POOL_READY ? pool->start_failures : 0;
-		member->has_spoken = true;
-		pool->start_failures = 0; /* the start succeeded */
-		pool->broken.status = STATUS_OK;
-	}
-	switch (event) {
-	case POOL_NO_MESSAGE:
+	if (result == MESSAGE_NONE)
 		return false;
-	case POOL_READY:
+	member->last_activity_s = clock_seconds();
+	if (result == MESSAGE_READY)
+		event = pool->kind->on_line(pool->context, worker, member->state == POOL_HANDSHAKE,
+			member->tasks.first, &line, &why);
+	else if (worker->pending.length > LINE_BYTES_MAX)
+		text_appendf(&why, "%s sent a line of more than %d bytes", pool->kind->name,
+			(int)LINE_BYTES_MAX);
+	if (event == POOL_FAILED || event == POOL_REFUSED) {
+		worker_failed(pool, member, event == POOL_REFUSED, text_string(&why));
+		return false;
+	}
+	member->start_failures = event == POOL_READY ? pool->start_failures : 0;
+	member->has_spoken = true;
+	pool->start_failures = 0; /* the start succeeded */
+	pool->broken.status = STATUS_OK;
+	if (event == POOL_READY)
 		member->state = POOL_CAN_WORK;
-		return true;
-	case POOL_WORKS:
-		return true;
-	case POOL_DONE:
+	if (event == POOL_DONE) {
 		member->tasks.first = next;
 		member->tasks.last = next ? member->tasks.last : NULL;
 		member->tasks.count--;
 		pool->has_worked = true;
-		return true;
-	case POOL_FAILED:
-	case POOL_REFUSED:
-		worker_failed(pool, member, event == POOL_REFUSED, text_string(&why));
-		return false;
 	}
-	return false;
+	return true;
 }
 
 static void attend(struct pool *pool, struct pool_member *member)

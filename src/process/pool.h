@@ -23,16 +23,12 @@ struct pool_task {
 };
 
 enum pool_event {
-	POOL_NO_MESSAGE, /* no whole message has arrived */
-	POOL_READY,      /* the handshake: requests can be sent */
-	POOL_WORKS,      /* a message that is not the last one of the task */
-	POOL_DONE,       /* the task is answered, and its owner's again */
+	POOL_READY,   /* the handshake: requests can be sent */
+	POOL_WORKS,   /* a message that is not the last one of the task */
+	POOL_DONE,    /* the task is answered, and its owner's again */
 	POOL_FAILED,  /* the process is gone, sent an invalid message or must end; why may say so */
 	POOL_REFUSED, /* the process cannot work at all; another process may */
 };
-
-/* Converts the result of a receive call to an event; a whole message gives POOL_WORKS. */
-enum pool_event pool_received(enum message_result result);
 
 enum pool_end {
 	POOL_ENDED,     /* the process is gone */
@@ -45,15 +41,13 @@ struct pool;
 struct pool_kind {
 	const char *name; /* "the compiler's process", in messages */
 	double pause_s;   /* before a second attempt to start one; six times that before a third */
-	double startup_timeout_s; /* longest silence before the first message, if longer than
-				     timeout_s */
-	double handshake_s;       /* longest time until the handshake; 0 if the kind has none */
+	double handshake_s; /* longest time until the handshake; 0 if the kind has none */
 	enum status (*start)(struct pool *pool, struct worker *worker, struct error *err);
 	/* Sends the request with worker_post(). False: the task is done without being sent. */
 	bool (*send)(void *context, struct worker *worker, struct pool_task *task);
-	/* Takes one message. task is the task in progress, or NULL (none, or the handshake). */
-	enum pool_event (*on_message)(void *context, struct worker *worker, bool handshake,
-		struct pool_task *task, struct text *why);
+	/* Takes one line. task is the task in progress, or NULL (none, or the handshake). */
+	enum pool_event (*on_line)(void *context, struct worker *worker, bool handshake,
+		struct pool_task *task, const struct text *line, struct text *why);
 	/* Returns the task to its owner, who may add it again. how is a sentence. */
 	void (*fail)(void *context, struct pool_task *task, enum pool_end end, const char *how);
 };

@@ -79,22 +79,14 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 }
 
 static enum pool_event hear(void *context, struct worker *worker, bool handshake,
-	struct pool_task *task, struct text *why)
+	struct pool_task *task, const struct text *line, struct text *why)
 {
 	struct owner *owner = context;
-	struct text line = {0};
-	enum pool_event event;
-	bool right, is_word;
+	const char *expected = handshake ? "hello" : ((struct task *)task)->line;
 
-	(void)why;
-	event = pool_received(line_receive(worker->from_fd, &worker->pending, 0, &line));
-	if (event != POOL_WORKS)
-		return event;
-	right = strcmp(text_string(&line), handshake ? "hello" : ((struct task *)task)->line) == 0;
-	is_word = strcmp(text_string(&line), "word") == 0;
-	text_release(&line);
-	if (!right)
-		return is_word ? POOL_WORKS : POOL_FAILED;
+	(void)worker, (void)why;
+	if (strcmp(text_string(line), expected) != 0)
+		return strcmp(text_string(line), "word") == 0 ? POOL_WORKS : POOL_FAILED;
 	if (handshake)
 		return POOL_READY;
 	((struct task *)task)->done = ++owner->done;
@@ -115,7 +107,7 @@ static const struct pool_kind kind = {.name = "it",
 	.handshake_s = 30,
 	.start = start,
 	.send = send,
-	.on_message = hear,
+	.on_line = hear,
 	.fail = take_failure};
 
 static void wait_for(struct owner *owner)
