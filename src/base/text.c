@@ -441,9 +441,9 @@ size_t name_set_add(struct name_set *set, const char *name, size_t length)
 	return set->count - 1;
 }
 
-bool name_set_has(const struct name_set *set, const char *name, size_t length)
+size_t name_set_has(const struct name_set *set, const char *name, size_t length)
 {
-	return set->count && *name_slot(set, name, length);
+	return set->count ? *name_slot(set, name, length) : 0;
 }
 
 void name_set_release(struct name_set *set)

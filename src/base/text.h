@@ -78,7 +78,8 @@ struct name_set {
 };
 /* Returns the index of the new or existing name. */
 size_t name_set_add(struct name_set *set, const char *name, size_t length);
-bool name_set_has(const struct name_set *set, const char *name, size_t length);
+/* Returns 1 + the index of the name, or 0. */
+size_t name_set_has(const struct name_set *set, const char *name, size_t length);
 void name_set_release(struct name_set *set);
 
 /* These read a non-negative number with a suffix: "5%" is 0.05; "30s", "2m", "1h" and "500ms" are

@@ -18,11 +18,10 @@
 #include "family/problem.h"
 #include "format/journal.h"
 
-/* The results of a candidate in all runs on one GPU model. The last run counts. */
+/* The results of a candidate in all runs on one GPU model. The last run counts. All pointers are
+ * borrowed from the journal. */
 struct recorded {
-	const char *operation, *problem; /* borrowed from the journal, as are the results */
-	const char *family, *configuration;
-	size_t line;
+	const struct journal_problem *problem;
 	const struct result *searched;   /* NULL if only a re-measurement was recorded */
 	const struct result *remeasured; /* NULL if there was no re-measurement */
 };
@@ -30,8 +29,9 @@ struct recorded {
 struct replay {
 	char *path;
 	struct journal_record journal;
-	struct recorded *candidates; /* sorted */
-	size_t count, capacity;
+	struct name_set keys; /* key_of() each candidate, in the same order */
+	struct recorded *candidates;
+	size_t capacity;
 };
 
 extern const struct device_kind device_kind_replay;
@@ -39,47 +39,10 @@ extern const struct device_kind device_kind_replay;
 static const struct device_kind replay_predicted;
 
 /* ---- the recording ---- */
-static int compare_candidates(const void *a, const void *b)
+static char *key_of(
+	const char *operation, const char *problem, const char *family, const char *configuration)
 {
-	const struct recorded *x = a, *y = b;
-	int order = strcmp(x->operation, y->operation);
-
-	if (!order)
-		order = strcmp(x->problem, y->problem);
-	if (!order)
-		order = strcmp(x->family, y->family);
-	return order ? order : strcmp(x->configuration, y->configuration);
-}
-
-/* Orders lines of the same candidate by their position in the journal. */
-static int compare_lines(const void *a, const void *b)
-{
-	const struct recorded *x = a, *y = b;
-	const int order = compare_candidates(x, y);
-
-	return order ? order : (x->line > y->line) - (x->line < y->line);
-}
-
-static void add_line(struct replay *replay, const struct journal_problem *problem,
-	const struct result *recorded, bool remeasured)
-{
-	ARRAY_GROW(replay->candidates, replay->count, replay->capacity);
-	replay->candidates[replay->count] = (struct recorded){problem->operation, problem->problem,
-		recorded->family, recorded->configuration, replay->count,
-		remeasured ? NULL : recorded, remeasured ? recorded : NULL};
-	replay->count++;
-}
-
-static void add_run(struct replay *replay, const struct journal_run *run)
-{
-	for (size_t p = 0; p < run->problem_count; p++) {
-		const struct journal_problem *problem = &run->problems[p];
-
-		for (size_t i = 0; i < problem->result_count; i++)
-			add_line(replay, problem, &problem->results[i], false);
-		for (size_t i = 0; i < problem->remeasurement_count; i++)
-			add_line(replay, problem, &problem->remeasurements[i], true);
-	}
+	return string_format("%s\n%s\n%s\n%s", operation, problem, family, configuration);
 }
 
 /* Replaces a result by a later one. The loss of the device replaces no other outcome, because it
@@ -90,30 +53,39 @@ static void replace(const struct result **known, const struct result *later)
 		*known = later;
 }
 
-/* Sorts the lines and merges those of the same candidate. */
-static void merge_lines(struct replay *replay)
+static void add_results(struct replay *replay, const struct journal_problem *problem,
+	const struct result *results, size_t count, bool remeasured)
 {
-	struct recorded *candidates = replay->candidates;
-	size_t count = 0;
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(memory_free)
+		char *key = key_of(problem->operation, problem->problem, results[i].family,
+			results[i].configuration);
+		const size_t known = replay->keys.count;
+		const size_t index = name_set_add(&replay->keys, key, strlen(key));
 
-	if (replay->count)
-		qsort(candidates, replay->count, sizeof(*candidates), compare_lines);
-	for (size_t i = 0; i < replay->count; i++) {
-		const struct recorded line = candidates[i];
-
-		if (!count || compare_candidates(&candidates[count - 1], &line) != 0) {
-			candidates[count++] = line;
-			continue;
-		}
-		replace(&candidates[count - 1].searched, line.searched);
-		replace(&candidates[count - 1].remeasured, line.remeasured);
+		ARRAY_GROW(replay->candidates, index, replay->capacity);
+		if (index == known)
+			replay->candidates[index] = (struct recorded){.problem = problem};
+		replace(remeasured ? &replay->candidates[index].remeasured
+				   : &replay->candidates[index].searched,
+			&results[i]);
 	}
-	replay->count = count;
+}
+
+static void add_run(struct replay *replay, const struct journal_run *run)
+{
+	for (size_t p = 0; p < run->problem_count; p++) {
+		const struct journal_problem *problem = &run->problems[p];
+
+		add_results(replay, problem, problem->results, problem->result_count, false);
+		add_results(replay, problem, problem->remeasurements, problem->remeasurement_count,
+			true);
+	}
 }
 
 static bool is_measured(const struct replay *replay)
 {
-	for (size_t i = 0; i < replay->count; i++) {
+	for (size_t i = 0; i < replay->keys.count; i++) {
 		const struct result *searched = replay->candidates[i].searched;
 
 		if (searched && searched->time.count)
@@ -125,13 +97,12 @@ static bool is_measured(const struct replay *replay)
 /* Returns NULL if the candidate was not recorded. */
 static const struct recorded *find(const struct replay *replay, const struct device_job *job)
 {
-	const struct recorded wanted = {.operation = job->problem->operation,
-		.problem = job->problem->text,
-		.family = job->family,
-		.configuration = job->configuration};
+	CLEANUP(memory_free)
+	char *key = key_of(
+		job->problem->operation, job->problem->text, job->family, job->configuration);
+	const size_t found = name_set_has(&replay->keys, key, strlen(key));
 
-	return bsearch(
-		&wanted, replay->candidates, replay->count, sizeof(wanted), compare_candidates);
+	return found ? &replay->candidates[found - 1] : NULL;
 }
 
 /* ---- the device that was recorded ---- */
@@ -158,10 +129,8 @@ static enum status recorded_spec(const struct gpu_model *model,
 static void identify(struct device_identity *identity, const struct journal_run *run)
 {
 	string_put(identity->name, sizeof(identity->name), run->device.name);
-	if (run->run.driver)
-		string_put(identity->driver, sizeof(identity->driver), run->run.driver);
-	if (run->run.mig)
-		string_put(identity->mig, sizeof(identity->mig), run->run.mig);
+	string_put(identity->driver, sizeof(identity->driver), run->run.driver);
+	string_put(identity->mig, sizeof(identity->mig), run->run.mig);
 	identity->anchor_us = run->run.anchor_us;
 	snprintf(identity->uuid, sizeof(identity->uuid), "replay-%s", run->run.id);
 }
@@ -195,7 +164,6 @@ static enum status replay_open(struct device *device, const char *rest,
 	for (size_t r = 0; r < replay->journal.run_count; r++)
 		if (record_equal(&gpu_model_record, &replay->journal.runs[r].device, &last->device))
 			add_run(replay, &replay->journal.runs[r]);
-	merge_lines(replay);
 	if (recorded_spec(&last->device, options, &device->spec, err) != STATUS_OK)
 		return error_context(err, "%s: run %s: $.device", rest, last->run.id);
 	identify(&device->identity, last);
@@ -210,6 +178,7 @@ static void replay_close(struct device *device)
 	if (!replay)
 		return;
 	free(replay->candidates);
+	name_set_release(&replay->keys);
 	journal_record_release(&replay->journal);
 	free(replay->path);
 	free(replay);
@@ -330,12 +299,14 @@ static void replay_recorded(const struct device *device, const char *operation, 
 {
 	const struct replay *replay = device->state;
 
-	for (size_t i = 0; i < replay->count; i++) {
+	for (size_t i = 0; i < replay->keys.count; i++) {
 		const struct recorded *candidate = &replay->candidates[i];
+		const struct result *result =
+			candidate->searched ? candidate->searched : candidate->remeasured;
 
-		if (strcmp(candidate->operation, operation) == 0 &&
-			strcmp(candidate->problem, problem) == 0)
-			visit(context, candidate->family, candidate->configuration);
+		if (strcmp(candidate->problem->operation, operation) == 0 &&
+			strcmp(candidate->problem->problem, problem) == 0)
+			visit(context, result->family, result->configuration);
 	}
 }
 
