@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cuda:N or cuda:GPU-UUID, a real GPU. A worker process (src/measure) opens the driver, and is
- * replaced when a kernel crashes it. This process never opens the driver.
+ * cuda:N or cuda:GPU-UUID, a real GPU. Only its worker process (src/measure) opens the driver.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +10,17 @@
 #include "measure/helper_layout.h"
 
 enum {
-	REQUESTS_MAX = 4 /* requests queued in the worker, so that it need not wait for the next */
+	REQUESTS_MAX = 4 /* queued in the worker, which then need not wait */
 };
 
 static const double kernel_timeout_default_s = 10, reference_timeout_default_s = 300;
-/* Initialising a driver takes a second or two; on a busy machine with eight GPUs ten. */
+/* With eight GPUs, initialising a driver can take ten seconds. */
 static const double start_timeout_s = 90;
 
 struct cuda_device {
 	struct executor executor; /* comes first */
-	char *path;               /* the worker's executable; NULL: this one */
-	char *selector;           /* number or UUID of the GPU; NULL: the worker lists all GPUs */
+	char *path;               /* of the worker; NULL: this executable */
+	char *selector;           /* number or UUID; NULL: lists all GPUs */
 	struct measure_gpus found;
 	struct measure_setup setup;
 	struct plan anchor;
@@ -74,7 +73,7 @@ static const struct executor_protocol protocol = {.name = "the measuring worker"
 	.complete = cuda_complete};
 
 /* ---- the device ---- */
-/* $TILETUNE_KERNEL_TIMEOUT is for sanitizers, which slow kernels down a thousand times. */
+/* Sanitizers slow kernels down a thousand times, so $TILETUNE_KERNEL_TIMEOUT is for them. */
 static double kernel_timeout_s(const struct device_options *options)
 {
 	const char *chosen = getenv("TILETUNE_KERNEL_TIMEOUT");
@@ -96,9 +95,9 @@ static void cuda_free(struct cuda_device *cuda)
 	free(cuda);
 }
 
-/* Starts a worker process and waits for its handshake. The selector is a GPU's number or UUID, or
- * NULL to list all GPUs. The caller frees *started, even after a failure. Errors: STATUS_FAILED if
- * no process can be started; STATUS_NO_DEVICE if the driver or the GPU is missing. */
+/* Starts a worker process and waits for its handshake. The caller frees *started, even after a
+ * failure. Errors: STATUS_FAILED if no process can be started; STATUS_NO_DEVICE without driver or
+ * GPU. */
 static enum status start_cuda(struct device *device, const struct device_options *options,
 	const char *selector, struct cuda_device **started, struct error *err)
 {
@@ -121,7 +120,7 @@ static enum status cuda_open(struct device *device, const char *rest,
 	if (status != STATUS_OK)
 		return error_context(err, "cuda:%s", rest);
 	device->identity = cuda->found.gpus[0].identity;
-	/* later processes look for the same GPU, even if the numbering changes */
+	/* the numbering may change before the next process starts */
 	free(cuda->selector);
 	cuda->selector = string_copy(device->identity.uuid);
 	cuda->setup = (struct measure_setup){
@@ -150,9 +149,8 @@ static void cuda_close(struct device *device)
 		cuda_free(device->state);
 }
 
-/* Makes the plan of the anchor, a fixed kernel whose time depends only on the clock. Every run
- * stores this time, so that a slower clock is not mistaken for a slower kernel. The anchor's job
- * has this plan, the cubin of the helper kernels and no problem. */
+/* The anchor is a fixed kernel whose time depends only on the clock. Every run stores it, so that a
+ * slower clock is not mistaken for a slower kernel. */
 static void anchor_plan(int64_t sm_count, struct plan *plan)
 {
 	uint32_t blocks = (uint32_t)sm_count * ANCHOR_BLOCKS_PER_SM;
@@ -191,14 +189,13 @@ static enum status cuda_submit(struct device *device, const struct device_job *j
 		BUG("device_helpers() comes first");
 	struct sampling unlimited = *sampling;
 
-	/* the worker's watchdog limits each step */
 	unlimited.until_s = 0;
 	executor_add(&cuda->executor, jobs, count, &unlimited, NULL);
 	pool_work(&cuda->executor.measures);
 	return STATUS_OK;
 }
 
-/* Times the anchor while nothing else runs. */
+/* Times the anchor. */
 static enum status cuda_helpers(struct device *device, const char *cubin, struct error *err)
 {
 	struct cuda_device *cuda = device->state;

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * The table of device kinds, and the calls that go through it.
- */
+/* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,7 +112,6 @@ enum status device_helpers(struct device *device, const char *cubin, struct erro
 	return device->kind->helpers ? device->kind->helpers(device, cubin, err) : STATUS_OK;
 }
 
-/* The device is busy from the first unanswered job until every job is answered. */
 static void count_busy(struct device *device)
 {
 	const bool is_busy = device->unanswered > 0;

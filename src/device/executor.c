@@ -8,12 +8,11 @@
 #include "base/clock.h"
 
 enum {
-	ATTEMPTS_MAX = 2 /* if the process died between two steps or lost its GPU */
+	ATTEMPTS_MAX = 2 /* if no job is to blame */
 };
 
 /* ---- requests ---- */
-/* Frees a request. Also frees the request that measures its job, unless other requests still
- * prepare jobs of that one. */
+/* Also frees the request that measures its job, unless others still prepare jobs of that one. */
 static void request_free(struct executor_request *request)
 {
 	if (request->next && !--request->next->preparing)
@@ -41,7 +40,7 @@ static struct executor_request *request_new(
 	return request;
 }
 
-/* Passes a request, whose jobs are all prepared, to the process that measures. */
+/* The jobs are all prepared. */
 static void add_to_measure(struct executor *executor, struct executor_request *request)
 {
 	if (executor->protocol->prepared && request->run.job_count) {
@@ -71,7 +70,7 @@ void executor_add(struct executor *executor, const struct device_job *jobs, size
 		add_to_measure(executor, request);
 }
 
-/* Returns the unanswered job with this ticket, or SIZE_MAX. */
+/* Returns SIZE_MAX if no unanswered job has this ticket. */
 static size_t find(const struct executor_request *request, uint64_t ticket)
 {
 	for (size_t i = 0; i < request->run.job_count; i++)
@@ -81,7 +80,7 @@ static size_t find(const struct executor_request *request, uint64_t ticket)
 }
 
 /* ---- references that fail ---- */
-/* Returns NULL if the reference of the job's problem did not fail. */
+/* NULL: the reference of the job's problem did not fail. */
 static const struct executor_failed *failed_of(
 	const struct executor *executor, const struct device_job *job)
 {
@@ -135,7 +134,6 @@ static void answer_outcome(struct executor *executor, struct executor_request *r
 			.result = {.outcome = outcome, .detail = string_copy(detail)}});
 }
 
-/* Ends a request that prepares a job, and sends the request that measures it. */
 static void finish_preparing(struct executor *executor, struct executor_request *request,
 	enum outcome outcome, const char *detail)
 {
@@ -214,7 +212,6 @@ static enum pool_event take_progress(
 }
 
 /* ---- the pools ---- */
-/* Sends a request with the next number of the process. */
 static void post(struct worker *worker, struct measure_request *request)
 {
 	CLEANUP(text_release) struct text line = {0};
@@ -280,7 +277,7 @@ static bool send(void *context, struct worker *worker, struct pool_task *task)
 	return true;
 }
 
-/* Returns whether the answer belongs to the request and has its form; if not, sets *why. */
+/* Sets *why if the answer does not fit the request. */
 static bool is_valid(const struct executor *executor, const struct executor_request *request,
 	const struct measure_answer *answer, struct text *why)
 {
@@ -361,8 +358,7 @@ static void lose_device(struct executor *executor, const char *why)
 	device_reply_push(executor->device, lost);
 }
 
-/* Handles the end of a request's process: answers the job that caused it, or decides which jobs are
- * requested next to find it. */
+/* Handles the end of a request's process. */
 static void blame(struct executor *executor, struct executor_request *request, enum outcome outcome,
 	const char *detail)
 {
@@ -372,10 +368,10 @@ static void blame(struct executor *executor, struct executor_request *request, e
 				 : known           ? request->progress
 						   : request->run.jobs[0].ticket;
 
-	/* no job was in progress, or the device was lost: no job is to blame the first time */
+	/* the first time, no job is to blame */
 	if ((!known || outcome == OUTCOME_DEVICE_LOST) && ++request->attempts < ATTEMPTS_MAX)
 		return;
-	/* the references of other problems get less time */
+	/* other references get less time */
 	if (reference && outcome == OUTCOME_TIMED_OUT)
 		executor->reference_timeout_s =
 			fmin(executor->reference_timeout_s, executor->kernel_timeout_s);
@@ -390,7 +386,6 @@ static void blame(struct executor *executor, struct executor_request *request, e
 	}
 }
 
-/* Answers all jobs of the request with timed_out, because its deadline has passed. */
 static void expire(struct executor *executor, struct executor_request *request)
 {
 	while (request->run.job_count)
@@ -399,8 +394,7 @@ static void expire(struct executor *executor, struct executor_request *request)
 	request_free(request);
 }
 
-/* Handles the failure of a request that prepares a job. If no process that prepares can be started
- * any more, the process that measures compiles the job. */
+/* If no process can prepare jobs any more, the process that measures compiles them. */
 static void fail_preparing(struct executor *executor, struct executor_request *request,
 	enum pool_end end, const char *how)
 {

@@ -24,7 +24,7 @@ static const char *lock_folder(void)
 	return chosen && chosen[0] ? chosen : "/tmp/tiletune-locks";
 }
 
-/* A name that a program gives may be any text: it must not lead out of the folder. */
+/* The name may come from a program, and must not lead out of the folder. */
 static char *lock_path(const char *folder, const char *uuid)
 {
 	char *path = string_format("%s/%s.lock", folder, uuid);
@@ -35,8 +35,8 @@ static char *lock_path(const char *folder, const char *uuid)
 	return path;
 }
 
-/* Returns -1 for anything but a regular file with one name: opening a FIFO would wait, and writing
- * to a hard link would change another file. */
+/* Only a regular file with one name: opening a FIFO would wait, and writing to a hard link would
+ * change another file. */
 static int lock_open_existing(const char *path, int flags)
 {
 	const int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
@@ -49,8 +49,7 @@ static int lock_open_existing(const char *path, int flags)
 	return -1;
 }
 
-/* Opens without O_CREAT first: in a sticky folder the kernel may refuse it for another user's file.
- */
+/* In a sticky folder, the kernel may refuse O_CREAT for another user's file. */
 static int lock_open(const char *path)
 {
 	const int fd = lock_open_existing(path, O_RDWR);
@@ -59,14 +58,13 @@ static int lock_open(const char *path)
 
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
-	mask = umask(
-		0); /* a kill before a chmod() would leave a file that other users cannot open */
+	mask = umask(0); /* a kill before a chmod() would lock others out */
 	made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 	umask(mask);
 	return made < 0 && errno == EEXIST ? lock_open_existing(path, O_RDWR) : made;
 }
 
-/* The holder writes its id after it has locked the file. */
+/* The holder writes its id after locking. */
 static void holder_name(int fd, char *name, size_t size)
 {
 	char digits[24] = "";
@@ -94,7 +92,6 @@ static enum status lock_error(const char *path, struct error *err)
 	return error_hint(err, "set TILETUNE_LOCK_FOLDER to another folder for locks");
 }
 
-/* Waits until this process has the lock, or the time is over. */
 static enum status lock_wait(
 	int fd, const char *uuid, const char *path, double deadline, struct error *err)
 {
@@ -117,15 +114,15 @@ static enum status lock_wait(
 	return STATUS_OK;
 }
 
-/* Opens the lock in the shared folder. If another user made that file unusable, opens one in this
- * user's cache folder, which still excludes the user's own processes. */
+/* If another user made the shared file unusable, a lock in the cache folder still excludes this
+ * user's own processes. */
 static enum status lock_open_usable(const char *uuid, char **path, int *fd, struct error *err)
 {
 	const char *folder = lock_folder();
 	CLEANUP(memory_free) char *cache = NULL, *own = NULL;
 	struct stat info;
 
-	/* Shared by all users, like /tmp itself: sticky, writable for everybody. */
+	/* like /tmp: sticky, writable for everybody */
 	if (mkdir(folder, 0777) == 0)
 		(void)!chmod(folder, 01777);
 	*path = lock_path(folder, uuid);

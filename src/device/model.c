@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model:NAME, a device that is a spec sheet. Nothing runs: the blocks per SM of a job are computed,
- * and its time is predicted.
+ * model:NAME, a spec sheet. Blocks per SM are computed, and times are predicted.
  */
 #include <math.h>
 
@@ -15,7 +14,7 @@ static enum status model_open(struct device *device, const char *rest,
 	return STATUS_OK;
 }
 
-/* Adds the blocks per SM to the compiler's resources. A job of which no block fits fails. */
+/* A job fails if no block fits. */
 static void inspect(
 	const struct device *device, const struct device_job *job, struct result *result)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A user's program, which takes configurations and answers with times, as a device. Its messages
- * are lines of JSON (templates/programs.md has a transcript).
+ * A user's program as a device. templates/programs.md has a transcript of its messages.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,10 +17,10 @@ enum {
 	PREPARE_MAX = 16
 };
 
-/* How long a program may be silent while it imports libraries, compiles, or measures. */
+/* Longest silence of a program. */
 static const double handshake_seconds = 120, prepare_seconds = 300, measure_seconds = 60;
 
-/* A configuration that was sent to the program. */
+/* A configuration sent to the program. */
 struct program_known {
 	char *problem, *configuration;
 	bool is_prepared, is_verified, is_measured;
@@ -40,7 +39,7 @@ struct program_hello {
 
 struct program {
 	struct executor executor; /* comes first */
-	const char *path;         /* of this program's executable; NULL: this one */
+	const char *path;         /* of this executable; NULL: this one */
 	const struct family *family;
 	uint64_t seed;
 	struct program_hello hello; /* of the process that measures */
@@ -83,7 +82,7 @@ static struct program_known *known_add(struct program *program, const struct dev
 	return &program->known[program->known_count++];
 }
 
-/* Finds the entry of a request's job, whose configuration points into the entry. */
+/* The job's configuration points into the entry. */
 static struct program_known *known_of(struct program *program, const struct device_job *job)
 {
 	for (size_t i = 0; i < program->known_count; i++)
@@ -136,7 +135,7 @@ static double program_complete(
 	return run->measures ? measure_seconds : prepare_seconds;
 }
 
-/* A configuration that was not measured yet is verified together with its first samples. */
+/* Unmeasured configurations are verified with their first samples. */
 static void answer_unmeasured(struct executor *executor, struct executor_request *request)
 {
 	for (size_t i = 0; i < request->run.job_count;) {
@@ -197,7 +196,7 @@ static void take_reply(struct executor *executor, const struct executor_request 
 	known_of(program, job)->is_verified |= verification->done;
 	if (times(request) && result->outcome == OUTCOME_OK)
 		known_of(program, job)->is_measured = true;
-	else /* no samples were asked for, or they are those of a wrong kernel */
+	else /* not requested, or of a wrong kernel */
 		result->sample_count = 0;
 }
 
@@ -211,7 +210,6 @@ static const struct executor_protocol protocol = {.name = "the program",
 	.prepared = answer_unmeasured};
 
 /* ---- the device ---- */
-/* Takes the program's device over as the run's, and locks its GPU. */
 static enum status describe(struct program *program, const struct program_hello *hello,
 	const struct device_options *options, struct error *err)
 {
@@ -317,8 +315,7 @@ static enum status program_submit(struct device *device, const struct device_job
 			left++;
 			continue;
 		}
-		/* The anchor always takes 1 us, so a ratio to it is a time: the program's own clock
-		 * tells nothing. */
+		/* The anchor takes 1 us, as the program's clock is unknown. */
 		reply.result.sample_count = is_anchor(&jobs[i]) ? sampling->rounds : 0;
 		reply.result.samples_us =
 			memory_zeroed(reply.result.sample_count + 1, sizeof(double));

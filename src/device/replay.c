@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * replay:FILE, a device that replays a recorded journal (plain or gzip). Nothing is compiled or
- * run; each candidate gets its outcome, resources and samples from the journal. The times were
- * measured on a GPU or predicted by a model when the journal was written. The device is for tests,
- * research on search strategies, and demonstrations.
+ * replay:FILE, a recorded journal: each candidate gets its recorded outcome, resources and samples.
+ * For tests, research on search strategies, and demonstrations.
  *
- * A request with one job gets the results of the search, a request with several jobs those of the
- * re-measurement. Later requests of the same series get the following samples, if there are any.
+ * A request with one job gets the results of the search, one with several jobs those of the
+ * re-measurement. Later requests of a series get the following samples.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,24 +16,22 @@
 #include "family/problem.h"
 #include "format/journal.h"
 
-/* The results of a candidate in all runs on one GPU model. The last run counts. All pointers are
- * borrowed from the journal. */
+/* A candidate's last results, borrowed from the journal. */
 struct recorded {
 	const struct journal_problem *problem;
-	const struct result *searched;   /* NULL if only a re-measurement was recorded */
-	const struct result *remeasured; /* NULL if there was no re-measurement */
+	const struct result *searched;   /* may be NULL */
+	const struct result *remeasured; /* may be NULL */
 };
 
 struct replay {
 	char *path;
 	struct journal_record journal;
-	struct name_set keys; /* key_of() each candidate, in the same order */
+	struct name_set keys; /* key_of() each candidate, in order */
 	struct recorded *candidates;
 	size_t capacity;
 };
 
 extern const struct device_kind device_kind_replay;
-/* The kind of a journal whose times were predicted. */
 static const struct device_kind replay_predicted;
 
 /* ---- the recording ---- */
@@ -45,8 +41,7 @@ static char *key_of(
 	return string_format("%s\n%s\n%s\n%s", operation, problem, family, configuration);
 }
 
-/* Replaces a result by a later one. The loss of the device replaces no other outcome, because it
- * says nothing about the candidate. */
+/* The loss of the device says nothing about the candidate. */
 static void replace(const struct result **known, const struct result *later)
 {
 	if (later && (!*known || later->outcome != OUTCOME_DEVICE_LOST))
@@ -94,7 +89,7 @@ static bool is_measured(const struct replay *replay)
 	return false;
 }
 
-/* Returns NULL if the candidate was not recorded. */
+/* NULL: not recorded. */
 static const struct recorded *find(const struct replay *replay, const struct device_job *job)
 {
 	CLEANUP(memory_free)
@@ -112,8 +107,7 @@ static void override(int64_t *limit, int64_t recorded)
 		*limit = recorded;
 }
 
-/* Makes the device sheet of the recorded GPU. Limits that were recorded replace those of the sheet.
- */
+/* Recorded limits replace those of the sheet. */
 static enum status recorded_spec(const struct gpu_model *model,
 	const struct device_options *options, struct device_spec **spec, struct error *err)
 {
@@ -124,8 +118,7 @@ static enum status recorded_spec(const struct gpu_model *model,
 	return STATUS_OK;
 }
 
-/* The UUID contains the id of the last run, so that a replay is resumed only with the same
- * recording. */
+/* The UUID contains the last run's id, so that a replay is resumed only with its recording. */
 static void identify(struct device_identity *identity, const struct journal_run *run)
 {
 	string_put(identity->name, sizeof(identity->name), run->device.name);
@@ -135,7 +128,7 @@ static void identify(struct device_identity *identity, const struct journal_run 
 	snprintf(identity->uuid, sizeof(identity->uuid), "replay-%s", run->run.id);
 }
 
-/* Adds the default values of keys that the operation did not have when the journal was written. */
+/* Adds keys that the operation has got since then. */
 static void complete_problems(struct journal_run *run, const struct catalogue *catalogue)
 {
 	for (size_t p = 0; p < run->problem_count; p++) {
@@ -185,8 +178,8 @@ static void replay_close(struct device *device)
 }
 
 /* ---- answers ---- */
-/* Returns the recorded samples. If the journal has only their summary, makes the same number of
- * values, in an order without a trend, whose median and confidence interval match the summary. */
+/* If the journal has only a summary, makes values with its number, median and confidence interval,
+ * in an order without a trend. */
 static double *samples_of(const struct result *recorded, size_t *count)
 {
 	const double golden = 0.6180339887498949;
@@ -205,7 +198,6 @@ static double *samples_of(const struct result *recorded, size_t *count)
 	return samples_us;
 }
 
-/* Takes up to `most` samples from index `first` on, and multiplies them by `slower`. */
 static void take_samples(const struct result *recorded, size_t first, size_t most, double slower,
 	struct result *result)
 {
@@ -236,8 +228,8 @@ static struct result answer_of(const struct result *recorded, bool verify)
 	return result;
 }
 
-/* Returns how much slower the re-measurement was than the search, as a geometric mean over these
- * jobs. The card is usually warmer in the re-measurement. */
+/* The mean ratio of re-measurement to search over these jobs: the card is usually warmer in the
+ * re-measurement. */
 static double slowdown(const struct replay *replay, const struct device_job *jobs, size_t count)
 {
 	double sum = 0;

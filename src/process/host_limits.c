@@ -14,11 +14,10 @@ enum {
 	WORKERS_MAX = 256
 };
 
-/* The largest compilation observed took 650 MB; 250 MB is typical. */
+/* The largest observed compilation took 650 MB. */
 static const double worker_memory_bytes = 700 << 20;
 
-/* Returns the number after `key` (or the first number, if key is "") in a small file. Returns
- * infinity if the file has no such number, as for a limit of "max". */
+/* The number after the first `key`; infinite if there is none, as for "max". */
 static double file_number(const char *root, const char *name, const char *key)
 {
 	CLEANUP(memory_free) char *path = path_join(root, name);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many compilers this machine can run at once.
+ * The number of compilers that this machine can run at once.
  */
 #ifndef PROCESS_HOST_LIMITS_H
 #define PROCESS_HOST_LIMITS_H
 
-/* Returns one compiler for each core that this process may use, limited by free memory; at least 1.
- * Respects the limits of the control group (version 2) of a container. root is "/", or a folder in
- * tests. */
+/* One per usable core, limited by free memory and a container's control group (version 2); at least
+ * 1. root is "/", except in tests. */
 unsigned host_workers(const char *root);
 
 #endif

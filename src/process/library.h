@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared libraries that are loaded at run time, so that one binary starts with and without a GPU.
+ * Libraries loaded at run time: one binary starts with and without a GPU.
  */
 #ifndef PROCESS_LIBRARY_H
 #define PROCESS_LIBRARY_H
@@ -14,13 +14,12 @@ struct library {
 	char *path;
 };
 
-/* Loads a file or SONAME (RTLD_NOW | RTLD_LOCAL). The error is the loader's message. */
+/* name: a file or SONAME. The error is the loader's message. */
 enum status library_open(struct library *library, const char *name, struct error *err);
-/* Returns NULL if the library has no such symbol. */
-void *library_symbol(const struct library *library, const char *symbol);
+void *library_symbol(const struct library *library, const char *symbol); /* NULL: missing */
 void library_close(struct library *library);
 
-/* Fills a table of function pointers; every missing required symbol is named in one error. */
+/* Fills a table of functions; the error names all missing symbols. */
 struct library_entry {
 	const char *symbol;
 	size_t offset;

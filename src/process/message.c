@@ -18,7 +18,6 @@ static const struct record_member error_members[] = {
 };
 RECORD_DEFINE(struct error, error_record, error_members, .name = "error");
 
-/* Waits for bytes until the deadline (may be infinite) and appends them to pending. */
 static enum message_result receive_bytes(int fd, struct text *pending, double deadline)
 {
 	for (;;) {

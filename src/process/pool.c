@@ -12,7 +12,7 @@ enum {
 	START_FAILURES_MAX = 3
 };
 
-/* The kernel needs a while to free much memory, and a driver to release a GPU. */
+/* Freeing much memory or a GPU takes a while. */
 static const double end_timeout_s = 30;
 static const double messages_at_once_s = 0.1;
 
@@ -131,8 +131,7 @@ static void take_back(struct pool *pool, struct pool_member *member)
 	member->tasks = (struct pool_queue){0};
 }
 
-/* Ends a process that failed. Its first task may be the cause, unless the process sent no message
- * yet or refused to work. */
+/* The first task may be the cause if the process worked. */
 static void worker_failed(
 	struct pool *pool, struct pool_member *member, bool refuses, const char *why)
 {
@@ -149,7 +148,7 @@ static void worker_failed(
 	free(pool->last_end);
 	words = pool->last_end = *why ? string_copy(why)
 				      : string_format("%s %s", pool->kind->name, text_string(&how));
-	if (refuses) /* then its handshake does not count as a successful start */
+	if (refuses) /* its handshake is no success */
 		pool->start_failures += member->start_failures;
 	if (!works)
 		start_failed(pool, !pool->has_worked && !killed, words);
@@ -160,7 +159,6 @@ static void worker_failed(
 		pool->kind->fail(pool->context, task, POOL_ENDED, words);
 }
 
-/* Kills a process that is late. attend() reaps it later. */
 static void give_up(struct pool *pool, struct pool_member *member, double timeout_s)
 {
 	struct pool_task *task = member->has_spoken ? queue_take(&member->tasks) : NULL;
@@ -177,7 +175,6 @@ static void give_up(struct pool *pool, struct pool_member *member, double timeou
 		pool->kind->fail(pool->context, task, POOL_TIMED_OUT, how);
 }
 
-/* Returns the longest allowed silence; infinite if no message is expected. */
 static double timeout_of(const struct pool *pool, const struct pool_member *member)
 {
 	if (member->state == POOL_HANDSHAKE)
@@ -195,7 +192,7 @@ static double deadline_of(const struct pool *pool, const struct pool_member *mem
 		member->last_activity_s + timeout_of(pool, member), until_of(member->tasks.first));
 }
 
-/* Takes one line. Returns true if there may be more. */
+/* Returns true if there may be more lines. */
 static bool receive(struct pool *pool, struct pool_member *member)
 {
 	struct worker *worker = &member->worker;
@@ -221,7 +218,7 @@ static bool receive(struct pool *pool, struct pool_member *member)
 	}
 	member->start_failures = event == POOL_READY ? pool->start_failures : 0;
 	member->has_spoken = true;
-	pool->start_failures = 0; /* the start succeeded */
+	pool->start_failures = 0;
 	pool->broken.status = STATUS_OK;
 	if (event == POOL_READY)
 		member->state = POOL_CAN_WORK;
@@ -249,7 +246,7 @@ static void attend(struct pool *pool, struct pool_member *member)
 		return;
 	}
 	worker_flush(&member->worker);
-	/* a process that sends messages without pause must not block the others */
+	/* endless messages must not block other processes */
 	until_s = clock_seconds() + messages_at_once_s;
 	while ((member->has_more = receive(pool, member)) && clock_seconds() < until_s)
 		;
@@ -269,7 +266,6 @@ void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, s
 
 void pool_close(struct pool *pool)
 {
-	/* kill all of them before waiting for the first one */
 	for (size_t i = 0; i < pool->member_count; i++)
 		if (pool->members[i].state != POOL_ABSENT)
 			worker_kill(&pool->members[i].worker);
@@ -281,7 +277,6 @@ void pool_close(struct pool *pool)
 	*pool = (struct pool){0};
 }
 
-/* Fills a process's queue up to `depth` tasks. Idle processes come first. */
 static void hand_out(struct pool *pool, struct pool_member *member, size_t depth)
 {
 	while (member->state == POOL_CAN_WORK && pool->queue.first && member->tasks.count < depth) {
@@ -304,7 +299,6 @@ static size_t count_in(const struct pool *pool, enum pool_state state)
 	return count;
 }
 
-/* Limits the number of processes to the number of tasks. */
 static bool wants_process(const struct pool *pool)
 {
 	return pool->broken.status == STATUS_OK && count_in(pool, POOL_ABSENT) &&
@@ -355,7 +349,6 @@ double pool_next_s(const struct pool *pool)
 	return wants_process(pool) ? fmin(next_s, pool->not_before_s) : next_s;
 }
 
-/* Adds at most two descriptors for each process. */
 static size_t add_fds(const struct pool *pool, struct pollfd *fds)
 {
 	size_t count = 0;
@@ -365,7 +358,6 @@ static size_t add_fds(const struct pool *pool, struct pollfd *fds)
 
 		if (pool->members[i].state == POOL_ABSENT)
 			continue;
-		/* while terminating, only the end of the process counts */
 		fds[count++] = (struct pollfd){.fd = worker->from_fd,
 			.events = pool->members[i].state == POOL_TERMINATING ? 0 : POLLIN};
 		if (worker->unsent.length)
@@ -377,7 +369,7 @@ static size_t add_fds(const struct pool *pool, struct pollfd *fds)
 void pool_wait(struct pool *const *pools, size_t count, double timeout_s)
 {
 	CLEANUP(memory_free) struct pollfd *fds = NULL;
-	double until_s = clock_seconds() + fmin(timeout_s, 60); /* the caller calls again */
+	double until_s = clock_seconds() + fmin(timeout_s, 60);
 	size_t room = 1, used = 0;
 
 	for (size_t i = 0; i < count; i++)

@@ -31,8 +31,7 @@ static const double end_timeout_default_s = 30;
 
 extern char **environ;
 
-/* Set in the environment of workers. Without it, a program that links the library and does not
- * serve the worker's command would run its own main again, start workers there, and so on without
+/* Marks workers: a main() that does not serve the worker's command would start workers without
  * end. */
 static const char inside_name[] = "TILETUNE_INSIDE_WORKER";
 static char inside[] = "TILETUNE_INSIDE_WORKER=1";
@@ -59,7 +58,6 @@ static void close_pair(int pair[2])
 			close(pair[i]);
 }
 
-/* Returns 0 or an errno. */
 static int spawn(pid_t *pid, const char *const *arguments, char **environment, int input,
 	int output, int stderr_fd)
 {
@@ -73,8 +71,7 @@ static int spawn(pid_t *pid, const char *const *arguments, char **environment, i
 	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	if (stderr_fd >= 0)
 		posix_spawn_file_actions_adddup2(&actions, stderr_fd, STDERR_FILENO);
-	/* A process group of its own, so that an interrupt at the terminal does not reach the
-	 * worker. */
+	/* the group must not get the terminal's interrupt */
 	posix_spawnattr_init(&attributes);
 	sigemptyset(&none);
 	sigfillset(&defaults);
@@ -95,12 +92,11 @@ static void take_pipes(struct worker *worker, pid_t pid, int to_fd, int from_fd,
 	*worker = (struct worker){
 		.pid = pid, .to_fd = to_fd, .from_fd = from_fd, .stderr_fd = stderr_fd};
 	fcntl(to_fd, F_SETFL, O_NONBLOCK);
-	/* large pipes, so that neither side waits while the other one is busy */
 	fcntl(to_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
 	fcntl(from_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
 }
 
-/* Starts this program (path: NULL) or another one as a worker process; takes stderr_fd. */
+/* Takes stderr_fd. */
 static enum status start(struct worker *worker, const char *path, const char **arguments,
 	int stderr_fd, struct error *err)
 {
@@ -178,7 +174,6 @@ enum status worker_program_log(int *fd, struct error *err)
 	return *fd >= 0 || !log ? STATUS_OK : error_context(err, "TILETUNE_PROGRAM_LOG");
 }
 
-/* As write(), but a closed pipe raises no SIGPIPE. */
 static ssize_t write_quietly(int fd, const char *data, size_t size)
 {
 	const struct timespec no_time = {0};
@@ -210,7 +205,7 @@ void worker_flush(struct worker *worker)
 		if (now < 0 && errno == EAGAIN)
 			return;
 		if (now < 0 && errno != EINTR)
-			break; /* the process is gone */
+			break;
 		worker->sent += now > 0 ? (size_t)now : 0;
 	}
 	text_clear(unsent);
@@ -227,7 +222,7 @@ bool worker_is_closed(const struct worker *worker)
 {
 	struct pollfd end = {.fd = worker->from_fd};
 
-	return poll(&end, 1, 0) > 0; /* POLLHUP, even if there is more to read */
+	return poll(&end, 1, 0) > 0; /* POLLHUP */
 }
 
 void worker_kill(struct worker *worker)
@@ -251,8 +246,7 @@ static void append_last_message(int fd, struct text *how)
 	text_appendf(how, "; its last message:%c%s", strchr(message, '\n') ? '\n' : ' ', message);
 }
 
-/* Returns false if the process does not end, for example in a driver call that cannot be
- * interrupted. It is left behind then. */
+/* False: it does not end, for example in a driver call. */
 static bool reap(const struct worker *worker, int *status)
 {
 	const double end_timeout_s =
@@ -314,11 +308,9 @@ int worker_begin(void)
 {
 	int fd;
 
-	/* If the parent ended before this line, standard input is closed and the loop ends. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
-	/* Slurm and systemd signal all processes of a job. The parent decides when a worker ends. A
-	 * worker that ended by itself would have its candidate blamed. */
+	/* Slurm and systemd signal all processes of a job; only the parent ends workers */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -332,7 +324,7 @@ const char worker_program_command[] = "worker-program";
 
 static pid_t watcher_parent;
 
-/* Handles the end of the parent process. (The end of one of its threads sends the same signal.) */
+/* The end of one of the parent's threads sends the same signal. */
 static void end_group(int signal_number)
 {
 	(void)signal_number;
@@ -352,7 +344,6 @@ static void become_program(char **command)
 	_exit(127);
 }
 
-/* Kills everything that the program has started, and ends as the program did. */
 static _Noreturn void end_as(int status)
 {
 	const pid_t group = getpgrp();
@@ -387,8 +378,7 @@ int worker_program_main(int count, char **arguments)
 	pid = fork();
 	if (pid == 0)
 		become_program(arguments + 2);
-	/* Standard output stays open until this process ends, so that its reader then finds the
-	 * exit code. */
+	/* standard output stays open until the exit code is known */
 	close(STDIN_FILENO);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;

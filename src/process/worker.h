@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Worker processes, and the pipes to and from them.
- *
- * A worker is this program (or a path that an option names) started with a hidden command by
- * posix_spawn, never by fork: the parent may hold threads and locks. Its standard input and output
- * carry lines (process/message.h). It dies with its parent.
+ * Worker processes: this program with a hidden command, or a user's program. They exchange lines
+ * (process/message.h) and die with their parent.
  */
 #ifndef PROCESS_WORKER_H
 #define PROCESS_WORKER_H
@@ -17,56 +14,47 @@
 
 /* ---- the parent's side ---- */
 struct worker {
-	pid_t pid;           /* 0 if not running */
+	pid_t pid;           /* 0: not running */
 	int to_fd;           /* non-blocking pipe to standard input */
 	int from_fd;         /* blocking pipe from standard output */
-	int stderr_fd;       /* file with standard error; -1: shared with this process */
-	struct text pending; /* bytes received that do not make a whole line yet */
-	struct text unsent;  /* bytes posted, of which the first `sent` are in the pipe */
+	int stderr_fd;       /* file with standard error; -1: this process's */
+	struct text pending; /* of an incomplete line */
+	struct text unsent;  /* posted bytes; `sent` of them are in the pipe */
 	size_t sent;
-	int64_t id;           /* of the last request, if the protocol numbers requests */
+	int64_t id;
 	double end_timeout_s; /* limit of worker_end(); 0: 30 s */
 };
 
-/* A NULL path means this executable. keep_stderr stores standard error, whose end worker_end()
- * reports. Fails within a worker, because a main() that does not serve the command would start
- * itself without end. */
+/* path NULL: this executable. With keep_stderr, worker_end() reports the end of standard error.
+ * Fails within a worker. */
 enum status worker_start(struct worker *worker, const char *path, const char *command,
 	bool keep_stderr, struct error *err);
-/* Starts any program instead, found as a shell finds it, in `folder` (NULL: this process's). A
- * watcher process of this executable (or of `path`) runs the program with worker_program_command.
- * When this process ends in any way, the watcher kills the program and all its descendants. When
- * the program ends, the watcher kills the processes that the program left behind. stderr_fd
- * receives standard error, and is closed by worker_end(); -1: this process's. */
+/* Starts a program in `folder` (NULL: this process's) through a watcher, which kills the program
+ * when this process ends, and its descendants when the program ends. Takes stderr_fd; -1 shares
+ * standard error. */
 enum status worker_start_program(struct worker *worker, const char *path,
 	const char *const *command, const char *folder, int stderr_fd, struct error *err);
-/* Opens a file for the standard error of a user's program: $TILETUNE_PROGRAM_LOG, else one in
- * memory. */
+/* Opens $TILETUNE_PROGRAM_LOG or a file in memory, for standard error. */
 enum status worker_program_log(int *fd, struct error *err);
-/* Writes as much of the lines as the pipe has room for. worker_flush() writes the rest when to_fd
- * is writable, so that the caller never waits for a process that is busy or hangs. The end of the
- * process shows when its output is read, never as a SIGPIPE. */
+/* Writes what fits into the pipe; worker_flush() writes the rest. Never waits or raises SIGPIPE. */
 void worker_post(struct worker *worker, const struct text *lines);
 void worker_flush(struct worker *worker);
-/* Returns whether the process has closed its output, usually because it has ended. */
+/* The process has closed its output, usually by ending. */
 bool worker_is_closed(const struct worker *worker);
-/* Sends SIGKILL to the process and to everything that it has started; does not wait. */
+/* Sends SIGKILL, also to descendants; does not wait. */
 void worker_kill(struct worker *worker);
-/* Kills the process if it still runs, waits for its end, and closes the pipes. Appends to how (NULL
- * is fine): "was killed by signal 11 (Segmentation fault)", "ended with exit code 3" or, if it
- * still ran, "sent an invalid reply", with its last message. Returns the exit code; -1 if a signal
- * or this function ended it. */
+/* Kills the process if it still runs, and waits for its end. Appends to how (may be NULL) e.g. "was
+ * killed by signal 11 (Segmentation fault)" or, if it still ran, "sent an invalid reply", with its
+ * last message. Returns the exit code; -1 after a kill. */
 int worker_end(struct worker *worker, struct text *how);
-/* Returns whether worker_end() reported a SIGKILL from outside, e.g. due to low memory. The request
- * can be repeated then. */
+/* worker_end() reported a SIGKILL from outside, e.g. due to low memory. */
 bool worker_was_killed(const struct text *how);
 
 /* ---- the worker's side ---- */
-/* Must be the first call of a worker. The process then ends with its parent, and libraries that
- * print to standard output print to standard error instead. Returns the descriptor for replies, or
- * a negative number on failure. */
+/* The first call of a worker. Standard output then goes to standard error. Returns the descriptor
+ * for replies; negative: failed. */
 int worker_begin(void);
-/* The hidden command that starts and watches a program: worker-program PARENT FOLDER COMMAND... */
+/* The watcher: PARENT FOLDER COMMAND... */
 extern const char worker_program_command[];
 int worker_program_main(int count, char **arguments);
 
