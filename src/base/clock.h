@@ -9,11 +9,11 @@ enum {
 	CLOCK_DATE_SIZE = 24
 };
 
-double clock_seconds(void); /* seconds of a monotonic clock; only differences have a meaning */
+double clock_seconds(void); /* monotonic, with any origin */
 void clock_sleep(double seconds);
-/* Writes the current UTC time, e.g. "2026-01-31T12:00:00Z". */
+/* UTC, e.g. "2026-01-31T12:00:00Z". */
 void clock_date(char text[CLOCK_DATE_SIZE]);
-/* Writes e.g. "1m 03s" or "850 ms". */
+/* E.g. "1m 03s" or "850 ms". */
 void clock_format_duration(double seconds, char *text, unsigned size);
 
 #endif

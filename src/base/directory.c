@@ -63,7 +63,7 @@ static int not_dots(const struct dirent *entry)
 
 static int compare_names(const struct dirent **a, const struct dirent **b)
 {
-	return strcmp((*a)->d_name, (*b)->d_name); /* alphasort would depend on the locale */
+	return strcmp((*a)->d_name, (*b)->d_name); /* unlike alphasort(), in any locale */
 }
 
 enum status directory_list(

@@ -8,7 +8,7 @@
 #include "base/format_text.h"
 #include "base/memory.h"
 
-/* Strings come from files, so each %s is reduced to one line without control characters. */
+/* Strings come from files: each %s becomes one line without control characters. */
 static void fill(char *buffer, size_t size, const char *format, va_list args)
 {
 	CLEANUP(text_release) struct text shown = {0};

@@ -2,13 +2,12 @@
  *
  * Statuses and error messages of functions that can fail.
  *
- * A status is the exit code that the program would end with if no caller handled it. A function
- * that can fail returns one and takes `struct error *err` last; it fills err only on failure.
- * Callers add their context with error_context(). Bugs of the program abort through BUG(). A
- * candidate that fails is a result, stored as data, and not an error.
+ * A status is the exit code that the program ends with if no caller handles it. A function that can
+ * fail returns one, takes `struct error *err` last, and fills it only on failure. Callers add their
+ * context with error_context(). A candidate that fails is a result, not an error.
  *
- *	if (file_read(path, &text, err) != STATUS_OK)
- *		return error_context(err, "reading the baseline");
+ * 	if (file_read(path, &text, err) != STATUS_OK)
+ * 		return error_context(err, "reading the baseline");
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -25,8 +24,8 @@ enum status {
 	STATUS_INTERRUPTED = 130,
 };
 
-/* Returns the status of the call from the enclosing function unless it is STATUS_OK. CLEANUP()
- * (base/memory.h) must release what the function owns. */
+/* Returns the call's status from the enclosing function unless it is STATUS_OK. CLEANUP()
+ * (base/memory.h) releases what the function owns. */
 #define TRY(call)                                                                                  \
 	do {                                                                                       \
 		enum status try_status = (call);                                                   \
@@ -47,17 +46,15 @@ struct error {
 enum status error_set(struct error *err, enum status status, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 
-/* Prefixes the message with "text: ". Returns err's status, or STATUS_FAILED if err is NULL. */
+/* Prefixes the message with "text: ". Returns err's status; STATUS_FAILED for NULL. */
 enum status error_context(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Appends text and keeps its line breaks, e.g. a compiler's log. In the other functions a %s
- * argument with several lines becomes one line. Returns the status of err, or STATUS_FAILED if err
- * is NULL. */
+/* Appends text with its line breaks, e.g. a compiler's log; elsewhere a %s becomes one line. */
 enum status error_lines(struct error *err, const char *lines);
 
 enum status error_hint(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Reports a bug of this program and aborts. */
+/* Reports a bug and aborts. */
 #define BUG(...) error_bug(__FILE__, __LINE__, __VA_ARGS__)
 _Noreturn void error_bug(const char *file, int line, const char *format, ...) PRINTF_LIKE(3, 4);
 

@@ -25,7 +25,7 @@ static enum status file_error(struct error *err, const char *path, const char *p
 		err, STATUS_BAD_INPUT, "%s: cannot be %s: %s", path, participle, strerror(errno));
 }
 
-/* Suggests the name of another file in the folder if the file is missing. */
+/* Suggests a similar name if the file is missing. */
 static enum status cannot_open(const char *path, struct error *err)
 {
 	const bool is_missing = errno == ENOENT;
@@ -60,7 +60,6 @@ enum status file_write_all(int fd, const void *data, size_t size, struct error *
 	return STATUS_OK;
 }
 
-/* Also reads uncompressed files, as zlib does. */
 static enum status read_all(gzFile file, const char *path, struct text *content, struct error *err)
 {
 	char buffer[65536];
@@ -81,7 +80,7 @@ static enum status read_all(gzFile file, const char *path, struct text *content,
 	if (number != Z_OK && number != Z_STREAM_END)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: the gzip data is damaged or truncated (%s)", path, reason);
-	text_append_bytes(content, "", 0); /* terminates the text of an empty file, too */
+	text_append_bytes(content, "", 0); /* terminates an empty text, too */
 	return STATUS_OK;
 }
 
@@ -109,7 +108,7 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 	return status;
 }
 
-/* Returns whether another user may have created the link. */
+/* Another user may have created the link. */
 static bool is_foreign_link(const char *path, const struct stat *link)
 {
 	CLEANUP(memory_free) char *folder = path_parent(path);
@@ -155,7 +154,7 @@ int file_open_append(const char *path, struct error *err)
 
 	if (path_to_write(path, &target, err) != STATUS_OK)
 		return -1;
-	/* A regular file may have become a link since; /dev/stdout is a link to no regular file. */
+	/* A regular file may have become a link since; /dev/stdout links to none. */
 	fd = open(target, flags | O_NOFOLLOW, 0666);
 	if (fd < 0 && errno == ELOOP) {
 		fd = open(target, flags & ~O_CREAT);
@@ -182,10 +181,9 @@ static enum status write_through(const char *path, const void *data, size_t size
 	return status == STATUS_OK ? status : error_context(err, "%s", path);
 }
 
-/* Separates the name of a file from the random end of its temporary file. */
 #define TEMPORARY ".tmp-"
 
-/* Creates a file in target's folder, locked while it is open. The caller frees *path. */
+/* Creates a locked file in target's folder. The caller frees *path. */
 static int create_temporary(const char *target, char **path)
 {
 	int fd = -1;
@@ -211,7 +209,7 @@ struct leftovers {
 	const char *folder, *prefix;
 };
 
-/* Removes an unlocked temporary file that is at least a minute old: its writer was killed. */
+/* An unlocked temporary file that is a minute old has lost its writer. */
 static enum status remove_leftover(const char *name, void *context, struct error *err)
 {
 	const struct leftovers *leftovers = context;
@@ -242,7 +240,7 @@ static void remove_leftovers(const char *target, const char *folder)
 	(void)directory_list(folder, remove_leftover, &(struct leftovers){folder, prefix}, NULL);
 }
 
-/* mode is that of the replaced file, or NULL for a new one. */
+/* mode: of the replaced file; NULL: a new one. */
 static enum status write_replacing(
 	const char *target, const void *data, size_t size, const mode_t *mode, struct error *err)
 {
@@ -269,7 +267,6 @@ static enum status write_replacing(
 	return status;
 }
 
-/* Follows links to the end. Sets *exists if a file is there. */
 static enum status find_target(
 	const char *path, char **target, struct stat *info, bool *exists, struct error *err)
 {
@@ -340,8 +337,8 @@ enum status file_expect_no_link(const char *path, struct error *err)
 		       : STATUS_OK;
 }
 
-/* Opens the lock file of a folder for writing. Only users who may write to the folder may write to
- * it, so only they can hold the lock. Returns -1 if another user made the file unusable. */
+/* Opens the lock file for writing: only users who may write to the folder may write to it. Returns
+ * -1 if another user made it unusable. */
 static int open_lock_file(const char *path, const char *folder)
 {
 	struct stat info;
@@ -357,7 +354,7 @@ static int open_lock_file(const char *path, const char *folder)
 	return fd;
 }
 
-/* Returns whether the path still names the open file: an earlier holder may have removed it. */
+/* An earlier holder may have removed the file. */
 static bool is_named(int fd, const char *path)
 {
 	struct stat info, named;
@@ -402,7 +399,7 @@ void file_unlock(struct file_lock *lock)
 	struct statfs system;
 
 	if (lock->fd >= 0) {
-		/* clients of NFS may still see a removed file, and lock that */
+		/* NFS clients may still see and lock a removed file */
 		if (fstatfs(lock->fd, &system) == 0 && system.f_type != NFS_SUPER_MAGIC)
 			unlink(lock->path);
 		close(lock->fd);
@@ -426,7 +423,7 @@ bool file_is_regular(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Makes a path absolute; the file need not exist. */
+/* Makes a path absolute, even of a missing file. */
 static char *whole_path(const char *path)
 {
 	CLEANUP(memory_free) char *parent = path_parent(path);
@@ -516,7 +513,7 @@ enum status path_cache_folder(const char *chosen, char **folder, struct error *e
 					     : NULL;
 	if (*folder)
 		return STATUS_OK;
-	/* Other users can predict this name. */
+	/* others can predict this name */
 	*folder = string_format("/tmp/tiletune-%u", (unsigned)geteuid());
 	return directory_make_own(*folder, err);
 }

@@ -95,7 +95,7 @@ void format_markdown(struct text *text, const char *string)
 {
 	static const char *const replaced[128] = {['<'] = "&lt;",
 		['&'] = "&amp;",
-		['@'] = "&#64;", /* GitHub would notify the user of this name */
+		['@'] = "&#64;", /* GitHub would notify this user */
 		['`'] = "'",
 		['\\'] = "\\\\",
 		['|'] = "\\|",
@@ -116,7 +116,7 @@ void format_markdown(struct text *text, const char *string)
 	}
 }
 
-/* A printf conversion with numbers instead of stars: "%-8.3f". */
+/* A conversion without stars: "%-8.3f". */
 struct conversion {
 	char spec[48];
 	size_t length;
@@ -151,7 +151,7 @@ static void put_one(struct text *text, const char *spec, ...)
 	va_end(args);
 }
 
-/* Precision limits the string before escaping; width pads it after escaping. */
+/* Precision applies before escaping, width after it. */
 static void put_string(
 	struct text *text, format_escape *escape, struct conversion *conversion, const char *string)
 {

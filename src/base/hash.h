@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Content hashes: XXH3 with 128 bits, printed as 32 hexadecimal digits. The length of each part is
- * hashed too, so that ("ab","c") and ("a","bc") differ.
+ * Content hashes: XXH3 with 128 bits, as 32 hexadecimal digits. Lengths of parts count, so that
+ * ("ab","c") and ("a","bc") differ.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum {
-	HASH_SIZE = 33 /* digits and the terminating zero */
+	HASH_SIZE = 33
 };
 
 struct hash;
@@ -24,7 +24,7 @@ uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
 /* XXH64 with seed 0, the hash of bundle files. */
 uint64_t hash_xxh64(const void *data, size_t size);
 
-/* A set of hashes with open addressing. The value 0 marks a free slot. */
+/* 0 marks a free slot. */
 struct hash_set {
 	uint64_t *items;
 	size_t count, size;

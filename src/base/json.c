@@ -9,20 +9,18 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-/* `struct json` is an opaque name for a cJSON node. */
 static const cJSON *json_node(const struct json *json)
 {
 	return (const cJSON *)json;
 }
 
-/* Limits per text: cJSON needs at least 64 bytes for each value. */
+/* cJSON needs at least 64 bytes for each value. */
 enum {
 	VALUES_MAX = 1 << 24,
 	DEPTH_MAX = 200
 };
 
-/* cJSON accepts invalid UTF-8, raw control characters, "\u0000" (where it truncates) and any number
- * of values. Returns what is wrong, or NULL if the text is valid. */
+/* Returns what is wrong with a text that cJSON would accept, or NULL. */
 static const char *find_forbidden(const char *text, size_t size)
 {
 	bool in_string = false;
@@ -36,7 +34,6 @@ static const char *find_forbidden(const char *text, size_t size)
 			return "the text is not valid UTF-8";
 		if (in_string && c < 0x20)
 			return "a string holds a raw control character";
-		/* cJSON treats all control characters as spaces. */
 		if (!in_string && c < 0x20 && !strchr("\t\r\n", c))
 			return "there is a control character between values";
 		if (in_string && c == '\\') {
@@ -64,7 +61,7 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Returns a key that occurs twice in an object, or NULL. Sorts large objects first. */
+/* Returns a key that occurs twice, or NULL. */
 static const char *find_duplicate(const cJSON *node)
 {
 	const char *found = NULL;
@@ -101,7 +98,7 @@ static double find_largest(const cJSON *node)
 	return largest;
 }
 
-/* Reads decimal digits with an optional sign as 64 bits. Returns false on overflow. */
+/* Returns false on overflow. */
 static bool read_digits(const char *digits, uint64_t *value)
 {
 	const bool negative = *digits == '-';
@@ -112,8 +109,8 @@ static bool read_digits(const char *digits, uint64_t *value)
 	return !errno && end > digits + negative && !*end;
 }
 
-/* cJSON stores numbers as doubles, so integers beyond 2^53 are read again from the text. Nodes have
- * the order of the text. */
+/* cJSON stores doubles: reads integers beyond 2^53 again from the text, which has the order of the
+ * nodes. */
 static void make_integers_exact(cJSON *node, const char **at)
 {
 	cJSON *item;
@@ -139,7 +136,7 @@ static void make_integers_exact(cJSON *node, const char **at)
 	cJSON_ArrayForEach(item, node) make_integers_exact(item, at);
 }
 
-/* Returns whether the string, array or object that begins at `at` ends within `left` bytes. */
+/* The string, array or object at `at` ends within `left` bytes. */
 static bool is_closed(const char *at, size_t left)
 {
 	bool in_string = false;
@@ -160,8 +157,7 @@ static bool is_closed(const char *at, size_t left)
 	return false;
 }
 
-/* Returns the length of the white space at the beginning of the text, which need not be terminated.
- */
+/* The text need not be terminated. */
 static size_t space_length(const char *text, size_t size)
 {
 	size_t length = 0;
@@ -183,7 +179,7 @@ static enum status syntax_error(
 		column = *c == '\n' ? 1 : column + 1;
 		line += *c == '\n';
 	}
-	/* The parser stops at the beginning of a value that has no end. */
+	/* the parser stops at the beginning of a value without end */
 	if (!left || (strchr("\"[{", *at) && !is_closed(at, left)) ||
 		(*at == ',' && space_length(at + 1, left - 1) == left - 1))
 		return error_set(err, STATUS_BAD_INPUT,
@@ -215,7 +211,7 @@ enum status json_parse(
 		end++;
 	if (!node || end < text + size) {
 		if (end == text + size - 1 && strchr(" \t\r\n", *end))
-			end++; /* the buffer is terminated, so cJSON stops here */
+			end++;
 		status = syntax_error(text, size, end ? end : text, file, err);
 	} else if ((duplicate = find_duplicate(node)) != NULL) {
 		status = error_set(err, STATUS_BAD_INPUT, "%s: the member \"%s\" is given twice",
@@ -366,7 +362,7 @@ enum status json_get_string(const struct json_at *at, const char **value, struct
 	return STATUS_OK;
 }
 
-/* Gets an integer as 64 bits, in two's complement if it is negative. */
+/* Negative integers in two's complement. */
 static bool integer_bits(const struct json_at *at, uint64_t *value, bool *negative)
 {
 	const cJSON *node = json_node(at->node);
@@ -379,7 +375,7 @@ static bool integer_bits(const struct json_at *at, uint64_t *value, bool *negati
 	}
 	*negative = node->valuedouble < 0;
 	*value = (uint64_t)(int64_t)node->valuedouble;
-	/* Beyond 2^53 a double with a point or exponent may be a neighbouring integer. */
+	/* beyond 2^53 it may be a neighbouring integer */
 	return node->valuedouble == floor(node->valuedouble) && fabs(node->valuedouble) <= 0x1p53;
 }
 

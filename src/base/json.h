@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads and writes JSON. Only this module uses cJSON.
+ * Reads and writes JSON; only base includes cJSON.
  *
- * Reading: json_parse() also refuses input that cJSON accepts (duplicate keys, trailing text,
- * invalid UTF-8, NUL in strings, non-finite numbers, more than 16777216 values, more than 200
- * levels). A `struct json_at` is a cursor: a node and the path to it, so that messages read "file:
- * $.path[3].to: expected an integer, found a string". Cursors borrow the tree and their parent
- * cursor; they live on the stack.
+ * json_parse() also refuses input that cJSON accepts: duplicate keys, trailing text, invalid UTF-8,
+ * NUL in strings, non-finite numbers, more than 16777216 values or 200 levels. A `struct json_at`
+ * is a node and its path, for messages such as "file: $.path[3].to: expected an integer, found a
+ * string". It borrows the tree and its parent cursor.
  *
- * Writing: json_new_object(), json_put_*(), json_push(), json_print(). A tree owns its children.
- * 64-bit integers and doubles are written exactly.
+ * A tree owns its children. 64-bit integers and doubles are written exactly.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -36,9 +34,9 @@ enum json_type {
 
 struct json_at {
 	const struct json *node;
-	const char *file;             /* borrowed; for messages */
+	const char *file;             /* borrowed */
 	const struct json_at *parent; /* NULL at the root */
-	const char *key;              /* key in the parent object, else NULL */
+	const char *key;              /* in the parent object, else NULL */
 	size_t index;
 };
 
@@ -46,9 +44,9 @@ struct json_at {
 enum status json_parse(
 	const char *text, size_t size, const char *file, struct json **root, struct error *err);
 enum status json_load(const char *path, struct json **root, struct error *err);
-/* Loads a file that the user did not name. Refuses pipes and devices, which could block forever. */
+/* For a file that the user did not name: refuses pipes and devices, which could block forever. */
 enum status json_load_found(const char *path, struct json **root, struct error *err);
-void json_free(struct json *root); /* NULL is fine */
+void json_free(struct json *root); /* may be NULL */
 static inline void json_release(struct json **root)
 {
 	json_free(*root);
@@ -57,30 +55,29 @@ static inline void json_release(struct json **root)
 struct json_at json_root(const struct json *root, const char *file);
 
 enum json_type json_type(const struct json_at *at);
-size_t json_count(const struct json_at *at); /* number of members or elements; 0 for other types */
-/* Returns member (with its key) or element `index`, which must be less than json_count(). */
+size_t json_count(const struct json_at *at); /* members or elements; 0 for other types */
+/* index must be less than json_count(). */
 struct json_at json_item(const struct json_at *at, size_t index);
-/* Iterates over members or elements: `struct json_at item = {0}; while (json_next(&at, &item))`. */
+/* `struct json_at item = {0}; while (json_next(&at, &item))` */
 bool json_next(const struct json_at *at, struct json_at *item);
 bool json_find(const struct json_at *object, const char *key, struct json_at *member);
 enum status json_member(
 	const struct json_at *object, const char *key, struct json_at *member, struct error *err);
 
 enum status json_expect(const struct json_at *at, enum json_type type, struct error *err);
-/* Refuses members whose name is not in names (NULL-terminated), and suggests the nearest name. */
+/* Refuses members that are not in names (NULL-terminated), and suggests the nearest name. */
 enum status json_expect_keys(
 	const struct json_at *object, const char *const *names, struct error *err);
 
 enum status json_get_string(const struct json_at *at, const char **value, struct error *err);
-/* Accepts the whole range of int64 exactly. A number with a point or an exponent must be an integer
- * of at most 2^53. Everything else is refused. */
+/* Accepts any int64. With a point or an exponent, an integer of at most 2^53. */
 enum status json_get_int(const struct json_at *at, int64_t *value, struct error *err);
 enum status json_get_uint(const struct json_at *at, uint64_t *value, struct error *err);
 enum status json_get_double(const struct json_at *at, double *value, struct error *err);
 enum status json_get_bool(const struct json_at *at, bool *value, struct error *err);
 bool json_is_int(const struct json_at *at); /* an integer within int64 */
 
-/* Returns the string of a member. Returns NULL if the member is missing or not a string. */
+/* NULL if the member is missing or no string. */
 static inline const char *json_string_of(const struct json_at *object, const char *key)
 {
 	struct json_at member;
@@ -91,7 +88,6 @@ static inline const char *json_string_of(const struct json_at *object, const cha
 	return string;
 }
 
-/* The next functions combine json_member() and json_get_*(). */
 static inline enum status json_member_string(
 	const struct json_at *object, const char *key, const char **value, struct error *err)
 {
@@ -107,14 +103,14 @@ enum status json_error(const struct json_at *at, struct error *err, const char *
 /* Sets an error at this place: "file: $.path: <text>". */
 enum status json_invalid(const struct json_at *at, struct error *err, const char *text, ...)
 	PRINTF_LIKE(3, 4);
-/* Sets the error at a member, or at the object if it has no member of that name. */
+/* The error is at a member, or at the object without it. */
 enum status json_error_of(const struct json_at *object, const char *key, struct error *err,
 	const char *expectation, ...) PRINTF_LIKE(4, 5);
 enum status json_invalid_of(const struct json_at *object, const char *key, struct error *err,
 	const char *text, ...) PRINTF_LIKE(4, 5);
 void json_path(const struct json_at *at, struct text *text);
 
-/* Checks the member "format" of the root against e.g. "tiletune.tuned/1". */
+/* Checks the member "format", e.g. "tiletune.tuned/1". */
 static inline enum status json_expect_format(
 	const struct json_at *root, const char *format, struct error *err)
 {
@@ -136,11 +132,11 @@ struct json *json_new_uint(uint64_t value);
 struct json *json_new_double(double value); /* NaN and infinity give JSON null */
 struct json *json_new_bool(bool value);
 struct json *json_copy(const struct json *node);
-/* Replaces an existing member. Takes ownership of child. */
+/* Replaces an existing member; takes child. */
 void json_put(struct json *object, const char *key, struct json *child);
 void json_push(struct json *array, struct json *child);
-char *json_print(const struct json *node, bool pretty); /* caller frees; ends without newline */
-/* Prints into text, with a newline. */
+char *json_print(const struct json *node, bool pretty); /* without newline; caller frees */
+/* With a newline. */
 static inline void json_append(const struct json *node, bool pretty, struct text *text)
 {
 	char *printed = json_print(node, pretty);

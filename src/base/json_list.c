@@ -10,7 +10,7 @@ static const char *skip_space(const char *at, const char *end)
 	return at;
 }
 
-/* Returns the comma or bracket that ends the element or member at `at`, or the end of the text. */
+/* The comma or bracket that ends the element or member at `at`, or the end. */
 static const char *item_end(const char *at, const char *end)
 {
 	bool in_string = false;
@@ -36,8 +36,7 @@ static const char *item_end(const char *at, const char *end)
 	return end;
 }
 
-/* Sets list->at to the text after the opening bracket of the list, or to NULL. Returns the closing
- * bracket, or the end of the text. */
+/* Sets list->at behind the opening bracket, or NULL. Returns the closing bracket, or the end. */
 static const char *find_list(struct json_list *list, const char *name)
 {
 	const char *end = list->text + list->size, *at = skip_space(list->text, end);
@@ -63,7 +62,7 @@ static const char *find_list(struct json_list *list, const char *name)
 	return end;
 }
 
-/* Parses the whole text to find where it is not valid JSON. */
+/* Finds where the text is not valid JSON. */
 static enum status json_list_refuse(const struct json_list *list, struct error *err)
 {
 	CLEANUP(json_release) struct json *whole = NULL;

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * The writing half of json.h.
- */
+/* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,14 +32,14 @@ struct json *json_new_array(void)
 	return made(cJSON_CreateArray());
 }
 
-/* Texts of compilers and drivers may contain invalid UTF-8; such bytes become '?'. */
+/* Invalid UTF-8 of compilers and drivers becomes '?'. */
 static char *valid_utf8(const char *value)
 {
 	char *copy = string_copy(value);
 	size_t length;
 
 	for (char *c = copy; *c; c += length ? length : 1) {
-		length = utf8_length(c, 4); /* the terminating NUL limits the length */
+		length = utf8_length(c, 4); /* limited by the terminating NUL */
 		if (!length)
 			*c = '?';
 	}
@@ -62,7 +59,7 @@ struct json *json_new_string(const char *value)
 	return node;
 }
 
-/* Makes an ordinary number if cJSON prints it exactly, so that it equals a parsed one. */
+/* Numbers that cJSON prints exactly equal parsed ones. */
 static struct json *new_integer(const char *digits)
 {
 	return made(strlen(digits) < 15 ? cJSON_CreateNumber(strtod(digits, NULL))
@@ -100,7 +97,7 @@ struct json *json_new_bool(bool value)
 	return made(cJSON_CreateBool(value));
 }
 
-/* cJSON prints parsed numbers with 15 digits, which may be a different number. */
+/* cJSON would print only 15 digits. */
 static void make_exact(cJSON *node)
 {
 	struct text digits = {0};
@@ -138,7 +135,6 @@ void json_push(struct json *array, struct json *child)
 	cJSON_AddItemToArray((cJSON *)array, (cJSON *)child);
 }
 
-/* cJSON indents with tabs and spreads arrays over a line: good enough to read and to diff. */
 char *json_print(const struct json *node, bool pretty)
 {
 	char *printed =

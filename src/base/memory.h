@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allocation that does not fail: a program without memory prints a message and aborts. The journal
- * loses nothing, because each line is flushed.
+ * Allocation that does not fail: without memory, the program aborts. The journal loses nothing,
+ * because each line is flushed.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
 #include <stddef.h>
 
-/* For other allocators: reports that `size` bytes are not available, and aborts. */
+/* For other allocators. */
 _Noreturn void memory_exhausted(size_t size);
 void *memory_zeroed(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
 void *memory_copy(const void *data, size_t size) __attribute__((malloc, returns_nonnull));
 
-/* Makes room for one more item: `ARRAY_GROW(items, count, capacity)`, then items[count++]. capacity
- * is 0 if it is unknown. */
+/* Makes room for items[count++]. capacity is 0 if it is unknown. */
 #define ARRAY_GROW(items, count, capacity)                                                         \
 	do {                                                                                       \
 		if ((count) >= (capacity)) {                                                       \
@@ -24,9 +23,8 @@ void *memory_copy(const void *data, size_t size) __attribute__((malloc, returns_
 		}                                                                                  \
 	} while (0)
 
-/* Releases a variable at the end of its scope: `CLEANUP(text_release) struct text text = {0};`,
- * `CLEANUP(memory_free) char *path = NULL;`. The variable must be initialised at its declaration.
- * To hand its value over to the caller, set the variable to zero or NULL. */
+/* Releases a variable at the end of its scope: `CLEANUP(text_release) struct text text = {0};`.
+ * Initialise it at its declaration; to hand its value over, set it to zero or NULL. */
 #define CLEANUP(release) __attribute__((cleanup(release)))
 void memory_free(void *pointer_to_pointer);
 

@@ -38,7 +38,7 @@ static uint64_t random_next(struct random_state *state)
 
 uint64_t random_below(struct random_state *state, uint64_t bound)
 {
-	/* multiply-shift; the bias of at most bound / 2^64 does not matter here */
+	/* the bias is at most bound / 2^64 */
 	return (uint64_t)(((unsigned __int128)random_next(state) * bound) >> 64);
 }
 

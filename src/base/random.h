@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reproducible pseudo-random numbers (xoshiro256** seeded by splitmix64; public domain algorithms
- * of D. Blackman and S. Vigna, https://prng.di.unimi.it). Not for secrets.
+ * Reproducible random numbers: xoshiro256** seeded by splitmix64 (D. Blackman and S. Vigna,
+ * https://prng.di.unimi.it). Not for secrets.
  */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H

@@ -31,7 +31,7 @@ enum {
 	WAVES_MAX = 12
 };
 
-/* Student's t quantiles for both confidence levels, by degrees of freedom. */
+/* Student's t quantiles, by degrees of freedom. */
 static const double student[][WAVES_MAX] = {
 	[CONFIDENCE_95] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
 		2.201, 2.179},
@@ -39,8 +39,6 @@ static const double student[][WAVES_MAX] = {
 		3.106, 3.055},
 };
 
-/* Clips values that are more than five standard deviations from the median. The deviation is
- * estimated from the median absolute deviation. */
 static void move_outliers(double *values, size_t count)
 {
 	const double reach = 5 * 1.4826, middle = statistics_quantile(values, count, 0.5);
@@ -54,7 +52,7 @@ static void move_outliers(double *values, size_t count)
 		values[i] = fmin(fmax(values[i], middle - most), middle + most);
 }
 
-/* Returns the squared amplitude of the cosine with that number of half periods. */
+/* Squared amplitude of the cosine with that number of half periods. */
 static double wave_square(const double *values, size_t count, size_t half_periods)
 {
 	const double angle = M_PI * (double)half_periods / (double)count;

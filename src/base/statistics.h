@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of timing samples and rankings. All functions are pure.
+ * Pure functions for timing samples and rankings.
  */
 #ifndef BASE_STATISTICS_H
 #define BASE_STATISTICS_H
@@ -10,8 +10,7 @@
 struct summary {
 	size_t count;
 	double median;
-	/* statistics_interval(), widened to include the median; at least 0, because samples are
-	 * times */
+	/* statistics_interval(), widened to the median; at least 0 */
 	double ci95_low, ci95_high;
 };
 
@@ -25,17 +24,16 @@ enum confidence {
 
 /* count > 0. */
 struct summary statistics_summary(const double *samples, size_t count);
-/* fraction 0..1, linear interpolation between order statistics (type 7). count > 0. */
+/* Quantile of type 7 (linear interpolation), fraction 0..1. count > 0. */
 double statistics_quantile(const double *samples, size_t count, double fraction);
-/* Returns Spearman's rank correlation; ties get their mean rank. Returns 0 if count < 2 or all
- * values of a series are equal. */
+/* Spearman's correlation; ties get their mean rank. 0 if count < 2 or a series is constant. */
 double statistics_rank_correlation(const double *x, const double *y, size_t count);
 /* Estimates the centre of a time series whose neighbouring observations are correlated. Outliers
  * are clipped to five deviations from the median (1.4826 times the median absolute deviation),
- * unless that is 0. The variance of the mean comes from the slowest cosine terms of the series,
- * which capture drift. There are 0.41 n^(2/3) of them, at least three, which is also the number of
- * degrees of freedom of Student's distribution (Lazarus, Lewis, Stock, Watson 2018: equal-weighted
- * cosines). A single observation gives no error estimate. count > 0. */
+ * unless that is 0. The variance of the mean comes from the slowest cosine terms, which capture
+ * drift: 0.41 n^(2/3), at least three, which is also the degrees of freedom of Student's
+ * distribution (Lazarus, Lewis, Stock, Watson 2018: equal-weighted cosines). One observation gives
+ * no error estimate. count > 0. */
 struct interval statistics_interval(
 	const double *observations, size_t count, enum confidence confidence);
 

@@ -143,7 +143,7 @@ size_t utf8_length(const char *text, size_t size)
 	for (size_t i = 1; i < length; i++)
 		if ((c[i] & 0xc0) != 0x80)
 			return 0;
-	/* overlong forms, surrogates, and code points beyond Unicode */
+	/* overlong forms, surrogates, beyond Unicode */
 	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
 		(c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
 		return 0;
@@ -237,7 +237,7 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return low < c ? low : c;
 }
 
-/* Case-insensitive edit distance with transpositions of neighbours (optimal string alignment). */
+/* Case-insensitive optimal string alignment. */
 static size_t edit_distance(const char *a, const char *b)
 {
 	size_t rows[3][NAME_LENGTH_MAX + 1];
@@ -288,15 +288,14 @@ static size_t digit_distance(const char *a, const char *b)
 	return edit_distance(of_a, of_b);
 }
 
-/* Returns whether name shortens `of`: same first letter and digits, as fp16 for "float16". */
+/* Same first letter and digits, as fp16 for "float16". */
 static bool is_abbreviation(const char *name, const char *of)
 {
 	return tolower((unsigned char)name[0]) == tolower((unsigned char)of[0]) &&
 	       of[strcspn(of, "0123456789")] && !digit_distance(name, of);
 }
 
-/* Digits distinguish names: bf17 may be a mistyped bf16, but fp64 is not fp32, and h300 is not
- * b200. */
+/* bf17 may be a mistyped bf16, but fp64 is not fp32, and h300 not b200. */
 static bool is_near(const char *name, const char *other, size_t distance)
 {
 	const size_t of_digits = digit_distance(name, other);
@@ -404,7 +403,7 @@ enum status name_unknown(
 	return name_hint(name, names, err);
 }
 
-/* Returns the slot of the name, or the free slot where it belongs. A free slot exists. */
+/* The slot of the name, or a free one. */
 static uint32_t *name_slot(const struct name_set *set, const char *name, size_t length)
 {
 	for (size_t at = hash_bytes(name, length, 0);; at++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Growing text, and helper functions for strings. A zeroed struct text is an empty text. Once
- * something was appended, data is always terminated.
+ * Growing text, and strings. A zeroed struct text is empty; once something was appended, data is
+ * terminated.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -24,26 +24,23 @@ void text_append_bytes(struct text *text, const void *data, size_t size);
 void text_append_char(struct text *text, char c);
 void text_appendf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_append_args(struct text *text, const char *format, va_list args) PRINTF_LIKE(2, 0);
-/* Appends the shortest digits that read back as the same number, without a decimal point if it is
- * an integer. */
+/* The shortest digits that read back as the same number, without a point for an integer. */
 void text_append_real(struct text *text, double real);
 /* "a, b, c" */
 void text_append_names(struct text *text, const char *const *names);
-/* Appends a list item, with ", " before it unless the text is empty. */
+/* ", " precedes it unless the text is empty. */
 void text_append_listed(struct text *text, const char *string);
-void text_cut(struct text *text, size_t length); /* truncates to an earlier length */
+void text_cut(struct text *text, size_t length); /* to an earlier length */
 void text_clear(struct text *text);
 const char *text_string(const struct text *text); /* never NULL */
-/* returns the data, never NULL, which the caller frees; leaves text empty */
+/* returns the data, never NULL, for the caller to free; leaves text empty */
 char *text_detach(struct text *text);
 void text_release(struct text *text);
 
-/* Returns the number of bytes of the UTF-8 character at text, or 0 if no valid character fits in
- * size. */
+/* Bytes of the UTF-8 character at text; 0 if none is valid within size. */
 size_t utf8_length(const char *text, size_t size);
-/* Escapes text for terminals and logs as "\x1b": control characters except those in `kept`, and
- * invalid UTF-8. Also escapes commands of CI systems: "::" at the beginning of a line, "##[" and
- * "##vso[". */
+/* Escapes, as "\x1b", control characters except those in `kept`, invalid UTF-8, and commands of CI
+ * systems: "::" at the beginning of a line, "##[", "##vso[". */
 void text_append_shown(struct text *text, const char *string, const char *kept);
 
 char *string_copy(const char *string); /* NULL gives NULL */
@@ -52,38 +49,37 @@ char *string_format(const char *format, ...) PRINTF_LIKE(1, 2);
 bool string_starts_with(const char *string, const char *prefix);
 bool string_ends_with(const char *string, const char *suffix);
 
-/* Copies a string, truncates it to size - 1 bytes, and terminates it. size is the size of the
- * destination and must not be 0. */
+/* Copies at most size - 1 bytes, and terminates them. size > 0. */
 void string_put(char *destination, size_t size, const char *source);
 
-/* Returns -1 if there is no such name. names is NULL-terminated. */
+/* -1: not found. names is NULL-terminated. */
 int name_find(const char *name, const char *const *names);
-/* Returns the name with the smallest edit distance to `name` (a transposition counts 1), or NULL if
- * none is near enough to be a typing error. names is NULL-terminated. */
+/* The name with the smallest edit distance (a transposition counts 1), or NULL if none is near
+ * enough for a typing error. */
 const char *name_nearest(const char *name, const char *const *names);
-/* Sets the hint `did you mean "NAME"?` if one of names is near. Returns STATUS_BAD_INPUT. */
+/* Sets the hint `did you mean "NAME"?` if a name is near. Returns STATUS_BAD_INPUT. */
 enum status name_hint(const char *name, const char *const *names, struct error *err);
-/* Sets the hint "did you mean NAME?" or, if no name is near, "there are NAMES". */
+/* Otherwise the hint lists the names. */
 enum status name_hint_or_list(const char *name, const char *const *names, struct error *err);
-/* Sets the error "unknown WHAT "NAME"; known names: NAMES", with the nearest name as the hint. */
+/* The error `unknown WHAT "NAME"; known names: NAMES`, with name_hint(). */
 enum status name_unknown(
 	const char *what, const char *name, const char *const *names, struct error *err);
 
-/* A set of names, which the set owns. */
+/* A set that owns its names. */
 struct name_set {
-	char **items; /* NULL-terminated; NULL if the set is empty */
+	char **items; /* NULL-terminated; NULL: empty */
 	size_t count, capacity;
-	uint32_t *slots; /* hash table: 1 + index of an item; 0 marks a free slot */
+	uint32_t *slots; /* 1 + index of an item; 0: free */
 	size_t slot_count;
 };
-/* Returns the index of the new or existing name. */
+/* Returns the index. */
 size_t name_set_add(struct name_set *set, const char *name, size_t length);
 /* Returns 1 + the index of the name, or 0. */
 size_t name_set_has(const struct name_set *set, const char *name, size_t length);
 void name_set_release(struct name_set *set);
 
-/* These read a non-negative number with a suffix: "5%" is 0.05; "30s", "2m", "1h" and "500ms" are
- * converted to seconds. */
+/* A non-negative number with its unit: "5%" is 0.05; "30s", "2m", "1h" and "500ms" become seconds.
+ */
 enum status text_parse_ratio(const char *string, double *ratio, struct error *err);
 enum status text_parse_duration(const char *string, double *seconds, struct error *err);
 
