@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads the kernels of a plan from their cubins, inspects them, and launches them.
+ * Loads, inspects and launches the kernels of a plan.
  */
 #ifndef MEASURE_CANDIDATE_KERNELS_H
 #define MEASURE_CANDIDATE_KERNELS_H
@@ -8,13 +8,12 @@
 #include "measure/gpu_session.h"
 
 struct kernel_library {
-	CUlibrary *libraries; /* one per cubin */
+	CUlibrary *libraries; /* per cubin */
 	size_t library_count;
-	CUfunction *functions; /* one per launch */
+	CUfunction *functions; /* per launch */
 };
 
-/* The objects that the arguments of launches refer to. Members that the plan does not use may be
- * 0. */
+/* What arguments refer to. Members that the plan does not use may be 0. */
 struct kernel_arguments {
 	const CUdeviceptr *buffers;
 	const CUtensorMap *tensor_maps;
@@ -22,23 +21,23 @@ struct kernel_arguments {
 	uint64_t unit_count;
 };
 
-/* Reads the files of the code of `count` build units. The caller releases the list with
- * kernel_files_release(), also on failure. */
+/* Reads the code of `count` build units. The caller calls kernel_files_release(), also on failure.
+ */
 bool kernel_files_read(
 	struct gpu_session *gpu, char *const *files, size_t count, struct text **code);
 void kernel_files_release(struct text *code, size_t count);
-/* Loads the code, and enables dynamic shared memory and clusters of more than 8 blocks for the
- * functions that need them. A failure unloads everything, unless the context is lost. */
+/* Also enables dynamic shared memory and clusters of more than 8 blocks. A failure unloads
+ * everything, unless the context is lost. */
 bool kernel_library_load(struct gpu_session *gpu, const struct text *code, size_t unit_count,
 	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library);
 void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *library);
 
-/* Queues one launch. The caller repeats it as often as the launch's `repeat` says. */
+/* Queues one launch, without its `repeat`. */
 bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments);
 
-/* Asks the driver for registers, static shared memory, blocks per SM and clusters. Fails with
- * OUTCOME_LAUNCH_FAILED if a block or a cluster does not fit on the GPU. */
+/* Asks the driver for resources. Fails with OUTCOME_LAUNCH_FAILED if no block or cluster fits on
+ * the GPU. */
 bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, struct kernel_resources *resources);
 

@@ -35,7 +35,7 @@ static bool units_upload(struct gpu_session *gpu, const struct problem_data *pro
 	       upload(gpu, expected->units, units, expected->unit_count * 8);
 }
 
-/* The cipher works on whole words, so the size of values is rounded up. */
+/* The cipher works on whole words. */
 static uint64_t whole_words(uint64_t bytes)
 {
 	return (bytes + 7) / 8 * 8;
@@ -61,8 +61,7 @@ static double double_of(uint64_t bits)
 	return value;
 }
 
-/* Sums up the run of groups from `high` downwards. It ends at two consecutive empty groups, or at
- * group 0. *low is its lowest group. */
+/* Sums up the groups from `high` down to two consecutive empty ones, or 0. *low is the last. */
 static struct helper_magnitude_group run_of(
 	const struct helper_magnitude_group *groups, int high, int *low)
 {
@@ -84,8 +83,8 @@ static struct helper_magnitude_group run_of(
 	return run;
 }
 
-/* Returns whether a run of groups is a mask. Values of a mask are large, at least 256 times as
- * large as all values below (two empty groups of 4 binades), and either almost equal or rare. */
+/* The values of a mask are at least 256 times as large as all below (two empty groups of 4
+ * binades), and almost equal or rare. */
 static bool is_mask(const struct helper_magnitude_group *run, uint64_t below)
 {
 	const double mask_least = 1000, alike_ratio = 2;
@@ -118,8 +117,8 @@ double expected_scale(const struct helper_magnitude_group *groups)
 	return 0;
 }
 
-/* Returns whether the trusted configuration computes the output. It must not produce NaN, because
- * it may have a bug; a reference kernel or a file may contain NaN. */
+/* The trusted configuration computes the output. It must not produce NaN, because it may have a
+ * bug. */
 static bool is_trusted(const struct reference_output *output)
 {
 	return !output->launch && !output->file;
@@ -140,7 +139,7 @@ static bool refuse_values(struct gpu_session *gpu, const char *tensor, uint64_t 
 		expected_finite_hint);
 }
 
-/* Computes the scale. Fails if the reference did not write all elements. */
+/* Computes the scale. Fails if elements are unwritten. */
 static bool values_check(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
@@ -181,7 +180,7 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 	launch.shape.grid[0] = (uint32_t)((expected->unit_count + output->units_per_block - 1) /
 					  output->units_per_block);
 	launch.unit = 0;
-	/* all bits set are a NaN, which shows elements that the reference does not write */
+	/* a NaN, which shows unwritten elements */
 	done = GPU_CALL(gpu, "clearing the expected values", cuMemsetD8Async, expected->values,
 		       0xff, expected->bytes, gpu->stream) &&
 	       kernel_files_read(
@@ -249,9 +248,9 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, e
 	for (size_t i = 0; done && i < problem->reference->output_count; i++)
 		done = !is_trusted(&problem->reference->outputs[i]) ||
 		       trusted_copy(gpu, problem, inputs, i);
-	/* partial results must not remain in memory that a candidate may get */
+	/* a candidate may get memory with partial results */
 	done = done && loaded_reset(gpu, &loaded) && gpu_synchronize(gpu, "running the kernel");
-	*plan = loaded.plan; /* the second inputs need the plan again */
+	*plan = loaded.plan; /* for the second inputs */
 	loaded.plan = (struct plan){0};
 	if (done || !gpu->failure.fatal)
 		loaded_release(gpu, &loaded);
@@ -317,7 +316,7 @@ static bool make(struct gpu_session *gpu, struct problem_data *problem, enum inp
 	       expected_cipher(gpu, problem, inputs);
 }
 
-/* A reference kernel may take longer than a candidate; the trusted configuration may not. */
+/* Only a reference kernel may take longer than a candidate. */
 static void reference_progress(const struct gpu_session *gpu, const struct problem_data *problem)
 {
 	double allow_s = gpu->options.kernel_timeout_s;

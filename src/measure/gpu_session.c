@@ -62,8 +62,7 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 	string_put(identity->name, sizeof(identity->name), gpu->facts.name);
 	nvml_driver_version(nvml, identity->driver, sizeof(identity->driver));
 	if (!nvml_select(nvml, identity->uuid)) {
-		/* the driver does not report whether the UUID belongs to a MIG instance, but NVML
-		 * needs the prefix */
+		/* the driver does not tell which UUIDs are MIG's, but NVML needs the prefix */
 		memcpy(identity->uuid, "MIG", 3);
 		if (!nvml_select(nvml, identity->uuid)) {
 			memcpy(identity->uuid, "GPU", 3);
@@ -134,7 +133,7 @@ static enum status helpers_open(struct gpu_session *gpu, const char *file, struc
 		!gpu_allocate(gpu, spacer_bytes(gpu), &gpu->spacer) || !helper_spacer(gpu) ||
 		!gpu_synchronize(gpu, "running a helper kernel"))
 		return error_set(err, STATUS_FAILED, "%s", gpu->failure.detail);
-	gpu->last_work_s = -INFINITY; /* the GPU was idle until now, so its clock is low */
+	gpu->last_work_s = -INFINITY; /* idle until now: its clock is low */
 	gpu->single_extra_us = gpu->graph_extra_us = NAN;
 	return STATUS_OK;
 }
@@ -154,7 +153,7 @@ enum status gpu_session_open(
 	enum status status = STATUS_OK;
 
 	if (!gpu->context) {
-		/* the pointers would dangle after this request */
+		/* these end with the request */
 		gpu->options = *setup;
 		gpu->options.device = NULL;
 		gpu->options.helpers = NULL;
@@ -163,7 +162,7 @@ enum status gpu_session_open(
 		TRY(gpu_session_describe(&gpu->cuda, gpu->nvml, gpu->device, &gpu->gpu, err));
 		status = context_open(gpu, err);
 	}
-	/* the caller changes this limit after a reference has hung */
+	/* lower after a reference has hung */
 	gpu->options.reference_timeout_s = setup->reference_timeout_s;
 	if (status == STATUS_OK && setup->helpers && !gpu->helpers.library)
 		status = helpers_open(gpu, setup->helpers, err);
@@ -212,7 +211,7 @@ void gpu_session_close(struct gpu_session *gpu)
 
 void gpu_send(const struct gpu_session *gpu, const struct record *record, const void *message)
 {
-	/* if the parent process has ended, the messages have no reader */
+	/* the parent process has ended */
 	if (line_send(gpu->reply_fd, record, message, NULL) != STATUS_OK)
 		_exit(STATUS_FAILED);
 }

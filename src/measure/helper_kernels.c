@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every helper kernel uses a grid-stride loop and is therefore correct with any grid. The grids
- * here have enough blocks to fill the GPU. The values of a launch have the order and the types of
- * the kernel's arguments, which the head of helpers.cu lists.
+ * The kernels are correct with any grid; grids here fill the GPU. Values have the order and types
+ * of the arguments in helpers.cu.
  */
 #include "measure/helper_kernels.h"
 
@@ -180,7 +179,7 @@ bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *results
 }
 
 /* ---- buffers with guard zones ---- */
-/* Four different bytes, none of which is a likely value of a kernel's output. */
+/* Four unlikely values of a kernel's output. */
 static const uint32_t guard_pattern = 0x5ac396e1u;
 
 static uint64_t aligned(uint64_t bytes)
@@ -227,13 +226,12 @@ void arena_release(struct gpu_session *gpu, struct arena *arena)
 	*arena = (struct arena){0};
 }
 
-/* Checks or rewrites the guard zones: the zone before the first buffer once, and the zone behind
- * each buffer in all sets. A zone may start within a word, so the pattern is rotated to its
- * start. */
+/* The zone before the first buffer once, the zone behind each buffer in all sets. A zone may start
+ * within a word, so the pattern is rotated. */
 static bool for_zones(
 	struct gpu_session *gpu, const struct arena *arena, size_t counter, bool writes)
 {
-	/* buffers without bytes have no address, so offsets are computed from the sizes */
+	/* buffers without bytes have no address */
 	CUdeviceptr start = arena->base, end = start + ARENA_GUARD_BYTES;
 
 	for (size_t i = 0; arena->base && i <= arena->count; i++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names, constants and data structures of the helper kernels. The head of
- * templates/common/helpers.cu lists their arguments. Both the worker, which launches the kernels,
- * and the stand-in driver of the tests, which emulates them, include this file.
+ * What the worker shares with the stand-in driver of the tests, which emulates the helper kernels.
+ * helpers.cu lists their arguments.
  */
 #ifndef MEASURE_HELPER_LAYOUT_H
 #define MEASURE_HELPER_LAYOUT_H
@@ -31,17 +30,16 @@ enum {
 	ANCHOR_ITERATIONS = 30000, /* about 1 ms at 1.98 GHz */
 };
 
-/* Contents of probe inputs, in addition to enum buffer_contents. `low` is the magnitude of the
- * large elements; `high` scales all elements. */
+/* Contents of probe inputs, besides enum buffer_contents. `low` is the magnitude of large elements;
+ * `high` scales all. */
 enum probe {
-	PROBE_MIXED = 64, /* one element in 64 is large, others are at least 2^-8 of high; random
-			    signs */
-	PROBE_SIGNS,      /* high or twice high, with random signs */
+	PROBE_MIXED =
+		64,  /* one element in 64 is large, others at least 2^-8 of high; random signs */
+	PROBE_SIGNS, /* high or twice high; random signs */
 };
 
-/* Outputs are filled with this poison before a candidate runs. For floating-point types it is a
- * NaN with bits that no arithmetic produces. A NaN that a kernel wrote therefore differs from an
- * element that no kernel wrote. Each dtype has a different pattern. */
+/* Outputs hold this poison before a run: for floating-point types a NaN that no arithmetic
+ * produces, which differs from a NaN that a kernel wrote. */
 static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_FP32] = 0x7fc5a5a5u,
 	[DTYPE_TF32] = 0x7fd5a5a5u,
@@ -60,22 +58,20 @@ static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_U64] = 0xa7a5a5a5u,
 	[DTYPE_BOOL] = 0x5a5a5a5au,
 };
-/* Fills workspaces without initialisation: a NaN in every dtype. */
+/* Fills workspaces: a NaN in every dtype. */
 static const uint32_t helper_workspace_poison = 0x7fff7fffu;
 
-/* A reference kernel writes this NaN at points whose value does not matter. No arithmetic produces
- * its bits. */
+/* A reference kernel writes this NaN where any value is correct. */
 static const uint64_t helper_anything = UINT64_C(0x7ff8000000000a11);
 
-/* The poison of outputs before the trusted configuration runs. Integers have no NaN, so elements
- * that the trusted configuration does not write must differ from those that a candidate does not
- * write. */
+/* Integers have no NaN: elements that the trusted configuration leaves unwritten must differ from a
+ * candidate's. */
 static inline uint32_t helper_trusted_poison(enum dtype dtype)
 {
 	return helper_output_poison[dtype] ^ (dtype_is_float(dtype) ? 0 : 0x01010101u);
 }
 
-/* Result of tt_magnitudes over expected values. Each group covers 4 binades. */
+/* Result of tt_magnitudes. A group covers 4 binades. */
 enum {
 	MAGNITUDE_GROUPS = 512
 };
@@ -86,10 +82,10 @@ struct helper_magnitudes {
 	} groups[MAGNITUDE_GROUPS];
 };
 
-/* Has the layout of struct tt_result in helpers.cu: seven 8-byte words. */
+/* The layout of struct tt_result in helpers.cu. */
 struct helper_compare_result {
 	uint64_t violations;
-	uint64_t first_bad; /* all bits are set if no element is wrong */
+	uint64_t first_bad; /* all bits set: none */
 	double max_abs_error;
 	double first_out, first_expected;
 	uint64_t nan_count;

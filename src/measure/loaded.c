@@ -56,7 +56,7 @@ static bool workspaces_make(struct gpu_session *gpu, struct loaded *loaded)
 	       workspaces_reset(gpu, loaded);
 }
 
-/* Makes the descriptor of a tensor map for a buffer at this address, which is 16-byte aligned. */
+/* The address is 16-byte aligned. */
 static bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *map,
 	CUdeviceptr address, CUtensorMap *encoded)
 {
@@ -65,7 +65,7 @@ static bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_
 	struct error err = {0};
 	char what[PLAN_NAME_SIZE + 16];
 
-	/* the configuration does not use this map; its kernel gets zero bytes and ignores them */
+	/* an unused map: the kernel ignores these bytes */
 	if (map->rank == 0) {
 		memset(encoded, 0, sizeof(*encoded));
 		return true;
@@ -95,7 +95,7 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 	loaded->set_count = loaded->problem ? loaded->problem->set_count : 1;
 	sets = loaded->set_count + (loaded->problem ? loaded->problem->probe_count : 0);
 	loaded->buffers = memory_zeroed(sets * plan->buffer_count + 1, sizeof(*loaded->buffers));
-	/* The driver requires descriptors at multiples of 64 bytes. */
+	/* the driver requires multiples of 64 bytes */
 	if (maps) {
 		size_t bytes = sets * maps * sizeof(CUtensorMap);
 
@@ -126,8 +126,8 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 }
 
 /* ---- variables of the code ---- */
-/* Where symbols lie: one address per symbol, 0 where its unit lacks it. Each is in some unit, and
- * as large as its tensor at least. */
+/* Each symbol is in some unit, and at least as large as its tensor; its address is 0 for other
+ * units. */
 static bool symbols_find(struct gpu_session *gpu, struct loaded *loaded)
 {
 	const struct plan *plan = &loaded->plan;
@@ -181,7 +181,7 @@ bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded, s
 	return true;
 }
 
-/* Adds a variable, unless the driver does not know it because it was optimised away. */
+/* The driver does not know variables that were optimised away. */
 static bool global_add(struct gpu_session *gpu, struct loaded *loaded, CUlibrary library,
 	const struct cubin_variable *variable)
 {

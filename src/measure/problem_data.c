@@ -5,7 +5,7 @@
 #include "candidate/array_file.h"
 #include "measure/expected.h"
 
-/* Takes the place of the set number in the seed of the second inputs. */
+/* The set number of the second inputs in seeds. */
 static const uint64_t second_inputs = 1 << 20;
 
 /* ---- selection of compared units ---- */
@@ -34,12 +34,11 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 	return (a + b - 1) / b;
 }
 
-/* Picks a number from the stratum with this index, out of `strata` equal parts of 0..count-1. The
- * first stratum gives 0 and the last one count-1. */
+/* Picks from one of `strata` equal parts of 0..count-1. The first gives 0, the last count-1. */
 static uint64_t stratum_pick(
 	struct points *points, uint64_t count, uint64_t strata, uint64_t stratum)
 {
-	/* count < 2^62 and strata <= 2^22: split so that the product cannot overflow */
+	/* count < 2^62 and strata <= 2^22: the product could overflow */
 	uint64_t low = count / strata * stratum + count % strata * stratum / strata;
 	uint64_t high = count / strata * (stratum + 1) + count % strata * (stratum + 1) / strata;
 
@@ -50,8 +49,7 @@ static uint64_t stratum_pick(
 	return low + random_below(&points->random, high - low);
 }
 
-/* Adds up to `budget` points of a row or column. It has `count` elements, which begin at `first`
- * and are `stride` apart. */
+/* Adds up to `budget` points of a row or column of `count` elements, `stride` apart. */
 static void add_line(
 	struct points *points, uint64_t first, uint64_t stride, uint64_t count, uint64_t budget)
 {
@@ -61,7 +59,7 @@ static void add_line(
 		point_add(points, first + stride * stratum_pick(points, count, strata, i));
 }
 
-/* Picks the first line, the last line, and then random lines. */
+/* First, last, then random. */
 static uint64_t line_pick(struct points *points, uint64_t count, unsigned index)
 {
 	if (index == 0)
@@ -75,7 +73,7 @@ static void add_patches(struct points *points, uint64_t rows, uint64_t columns)
 {
 	uint64_t height = POINTS_PATCH, width = POINTS_PATCH;
 
-	/* if there would be too many patches of 16x16, use larger ones */
+	/* fewer patches than of 16x16 */
 	while (ceil_div(rows, height) * ceil_div(columns, width) * POINTS_PER_PATCH >
 		POINTS_FULL_MAX) {
 		height *= 2;
@@ -123,7 +121,7 @@ size_t points_choose_rows(uint64_t rows, uint64_t columns, uint64_t seed, int64_
 	if (rows <= most)
 		return add_all(rows, units);
 	random_seed(&points.random, seed);
-	/* add rows at both ends, which contain the remainders of tiles */
+	/* both ends contain remainders of tiles */
 	for (uint64_t i = 0; most >= 4 * POINTS_PATCH && i < POINTS_PATCH; i++) {
 		point_add(&points, i);
 		point_add(&points, rows - 1 - i);
@@ -140,8 +138,7 @@ size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_
 {
 	size_t sets = 2;
 
-	/* The sets of a problem may use a quarter of the memory; workspaces and other problems
-	 * need the rest. */
+	/* three quarters of the memory are for workspaces and other problems */
 	while (sets < PROBLEM_SETS_MAX && sets * set_bytes < 2 * l2_bytes)
 		sets *= 2;
 	while (sets > 1 && sets * set_bytes > memory_bytes / 4)
@@ -149,8 +146,7 @@ size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_
 	return sets;
 }
 
-/* Adds sets for kernels that overwrite their inputs, so that a sample of short runs has enough
- * unused sets. */
+/* A sample of short runs in place needs unused sets. */
 static size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes)
 {
 	while (sets < SETS_IN_PLACE && 2 * sets * set_bytes <= memory_bytes / 4)
@@ -158,7 +154,7 @@ static size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64
 	return sets;
 }
 
-/* Returns the contents that the user defined for the tensor, or NULL. */
+/* User-defined contents, or NULL. */
 static const struct plan_contents *contents_of(const struct problem_data *problem, size_t tensor)
 {
 	const struct reference_plan *reference = problem->reference;
@@ -200,8 +196,8 @@ bool problem_data_restores_inputs(const struct problem_data *problem)
 	return false;
 }
 
-/* Returns the seed of a tensor's random numbers. Group sizes determine the run time. Fresh inputs
- * therefore have the same group sizes as the first ones, and second inputs those of set 0. */
+/* Group sizes determine the run time: fresh inputs have those of the first ones, second inputs
+ * those of set 0. */
 static uint64_t contents_seed(const struct gpu_session *gpu, const struct problem_data *problem,
 	size_t set, size_t tensor)
 {
@@ -281,7 +277,7 @@ static bool fill(struct gpu_session *gpu, const struct problem_data *problem, si
 						   : fill_random(gpu, problem, set, tensor, data);
 }
 
-/* Returns whether the operation accepts any numbers in this input. */
+/* The operation accepts any numbers. */
 static bool is_free(const struct plan_buffer *tensor)
 {
 	return tensor->role == BUFFER_INPUT && tensor->bytes && dtype_is_float(tensor->dtype) &&
@@ -299,14 +295,12 @@ static size_t probe_sets(const struct reference_plan *reference)
 	return count < 1 ? 1 : count < PROBE_SETS_MAX ? count : PROBE_SETS_MAX;
 }
 
-/* The magnitude of large elements. They fit into the dtype, and sums of their products keep some
- * bits of the small ones. */
+/* They fit into the dtype, and sums of their products keep some bits of small ones. */
 static double large_of(enum dtype dtype)
 {
 	return dtype == DTYPE_FP64 ? 0x1p40 : dtype_size(dtype) > 1 ? 0x1p15 : 0x1p8;
 }
 
-/* Fills the set of probe inputs with this index. */
 static bool fill_probe(struct gpu_session *gpu, const struct problem_data *problem, size_t probe)
 {
 	const struct reference_plan *reference = problem->reference;
@@ -347,7 +341,7 @@ static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem
 	return problem_data_restore_inputs(gpu, problem, set);
 }
 
-/* Computes the elements, without pitch, or reads them from a file. */
+/* Elements have no pitch. */
 static bool contents_make(struct gpu_session *gpu, const struct problem_data *problem,
 	size_t tensor, struct text *elements)
 {
@@ -365,7 +359,7 @@ static bool contents_make(struct gpu_session *gpu, const struct problem_data *pr
 	return status == STATUS_OK || gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 }
 
-/* Uploads the elements row by row. The bytes between rows hold poison, which no kernel may read. */
+/* Row by row, with poison between rows, which no kernel may read. */
 static bool contents_upload(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t tensor)
 {
@@ -494,7 +488,7 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	if (problem_data_restores_inputs(problem) && !gpu->options.l2_warm)
 		problem->set_count = problem_set_count_in_place(
 			problem->set_count, set_bytes, gpu->memory_limit_bytes);
-	/* probe inputs may use at most another quarter of the memory */
+	/* probe inputs may use another quarter */
 	problem->probe_count = probe_sets(problem->reference);
 	if (problem->probe_count * set_bytes > gpu->memory_limit_bytes / 4)
 		problem->probe_count = 0;

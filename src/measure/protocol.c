@@ -20,7 +20,7 @@ static const struct record_member setup_members[] = {
 };
 RECORD_DEFINE(struct measure_setup, measure_setup_record, setup_members, .name = "setup");
 
-/* A member that only this process knows. */
+/* Not sent. */
 #define OWN(type, field) RECORD_VALUE(type, field, #field, .flags = RECORD_NOT_JSON)
 static const struct record_member problem_members[] = {
 	OWN(struct device_problem, operation),
@@ -51,11 +51,10 @@ static const struct record_member job_members[] = {
 	RECORD_VALUE(struct device_job, load, "load"),
 	RECORD_VALUE(struct device_job, verify, "verify"),
 };
-/* open, because a worker needs no "problem" and "configuration" */
+/* open: a worker ignores "problem" and "configuration" */
 RECORD_DEFINE(struct device_job, device_job_record, job_members, .name = "job", .open = true);
 
-/* Converts a value of "M=4096,dtype=bf16" to a number, to true or false for "True" or "False", or
- * to a string. */
+/* Number, true or false for "True" or "False", or string. */
 static struct json *value_json(const char *text)
 {
 	char *end;
@@ -85,7 +84,7 @@ static struct json *values_json(const char *text)
 	return values;
 }
 
-/* A job with a plan is for the worker of a GPU, another one for a program. */
+/* Only a GPU's worker needs a plan. */
 static struct json *job_write(const void *field)
 {
 	const struct device_job *job = field;

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages between the tuner and a process that measures: the worker of a GPU, or a user's program.
- * Each message is a line of JSON (templates/programs.md has a transcript).
+ * Messages between the tuner and a GPU's worker or a user's program, as lines of JSON
+ * (templates/programs.md has a transcript).
  *
- * A request carries everything that it needs, because the process that gets it may be new. The
- * worker caches the tensors, expected values and loaded kernels of earlier requests by hash.
- * "hello" is the handshake and gets one reply. "measure" gets an answer for each of its jobs, in
- * the order in which they end, and none if it has no jobs. If a request of a worker fails as a
- * whole, the answer has an error, and the worker ends. The failure of a candidate is a result with
- * an outcome, never an error.
+ * A request carries everything that it needs, because its process may be new; the worker caches
+ * earlier tensors, expected values and kernels by hash. "hello" gets one reply. "measure" gets one
+ * for each job, in the order in which they end. If a request fails as a whole, the answer has an
+ * error, and the worker ends. A candidate that fails has an outcome instead.
  *
- * Before each step that can take long or crash the process, an answer with "progress" names the job
- * in progress and how long the step may take; the other side's watchdog uses it. A result that is
- * `fatal` is the last one: the context is lost, and the process ends.
+ * Before steps that may be long or crash, a "progress" answer names the job, and the allowed time
+ * for the watchdog. After a `fatal` result the context is lost, and the process ends.
  */
 #ifndef MEASURE_PROTOCOL_H
 #define MEASURE_PROTOCOL_H
@@ -21,94 +18,90 @@
 #include "process/worker.h"
 
 /* ---- requests ---- */
-/* Settings of the GPU session. Only reference_timeout_s may differ between the requests to one
- * process. */
+/* Requests to one process may differ only in reference_timeout_s. */
 struct measure_setup {
 	char *device; /* UUID */
 	uint64_t seed;
 	uint64_t memory_limit_bytes; /* 0: 80% of the free memory */
 	double kernel_timeout_s, reference_timeout_s;
-	bool l2_warm;  /* all runs use the same set of buffers */
-	char *helpers; /* file of the helper kernels' code; NULL: only the context is made */
+	bool l2_warm;  /* one set of buffers */
+	char *helpers; /* file; NULL: only the context is made */
 };
 RECORD_DECLARE(struct measure_setup, measure_setup_record);
 
-/* The tensors of a problem and its reference. */
+/* Tensors and reference of a problem. */
 struct device_problem {
 	const char *operation, *text; /* borrowed; text is canonical */
 	struct reference_plan reference;
-	char **cubins; /* files of the reference's code, one per build unit; none if it has no
-			* kernel */
+	char **cubins; /* files of the reference's build units, if it has a kernel */
 	size_t cubin_count;
 };
 RECORD_DECLARE(struct device_problem, device_problem_record);
 void device_problem_key(const struct device_problem *problem, char key[HASH_SIZE]);
 
-/* One candidate, which is loaded, verified if `verify` is set, and sampled. */
+/* A candidate to load, verify (if `verify`) and sample. */
 struct device_job {
-	/* Chosen by the sender, and repeated by the reply. Messages name a job by its index. */
+	/* Repeated by the reply. Messages name a job by its index. */
 	uint64_t ticket;
-	struct device_problem *problem; /* NULL for a kernel without tensors (the anchor) */
+	struct device_problem *problem; /* NULL for the anchor */
 	struct plan *plan;
-	char **cubins; /* files of the code, one per build unit: kernel_code_read() */
+	char **cubins; /* one per build unit: kernel_code_read() */
 	size_t cubin_count;
-	uint32_t load; /* jobs with different numbers are loaded separately, in order */
+	uint32_t load; /* each number is loaded separately */
 	bool verify;
 	const char *family, *configuration; /* borrowed; for recordings and programs */
-	/* The following members are not sent. */
-	const struct kernel_resources *resources; /* per launch, from the compiler; may be NULL */
-	double predicted_time_us;                 /* the reply of the model device */
+	/* not sent: */
+	const struct kernel_resources *resources; /* per launch; may be NULL */
+	double predicted_time_us;                 /* for the model device */
 };
 RECORD_DECLARE(struct device_job, device_job_record);
 
-/* How the jobs of a request are sampled. Each round takes one observation of every job. Nothing is
- * timed if both rounds and energy_s are 0. */
+/* A round takes one observation of every job. Without rounds and energy_s, nothing is timed. */
 struct sampling {
 	unsigned rounds;
-	unsigned rounds_before; /* of earlier requests of the same series; for recordings */
-	double seconds_max;     /* no observation begins later; 0: no limit */
-	double give_up_us;      /* a job with a slower first observation stops; 0: never */
-	double rest_ratio;      /* idle time after a sample batch, relative to the batch's time */
-	double sustained_s;     /* if above 0, the GPU is kept busy with the kernel for this long in
-				   each     sample batch, and the second half gives the observation */
-	double energy_s; /* if above 0, measures energy instead; each job then runs by itself for
-			    at least this long */
-	double until_s;  /* clock_seconds() at which a program's jobs time out; 0: never */
+	unsigned rounds_before; /* of earlier requests of the series; for recordings */
+	double seconds_max;     /* the last observation begins before; 0: no limit */
+	double give_up_us;      /* limit of the first observation; 0: none */
+	double rest_ratio;      /* idle time relative to the sample batch's */
+	double sustained_s; /* if above 0, each sample batch keeps the GPU busy for this long, and
+			       its second half counts */
+	double energy_s;    /* if above 0, measures the energy of each job for at least this long
+			       instead */
+	double until_s;     /* clock_seconds() at which jobs time out; 0: never */
 };
 
 enum measure_kind {
 	REQUEST_HELLO,
-	REQUEST_PREPARE, /* compiles a job ahead, in another process than the one that measures */
+	REQUEST_PREPARE, /* compiles a job ahead, in another process */
 	REQUEST_MEASURE,
 };
 
 struct measure_request {
 	enum measure_kind kind;
-	int64_t id; /* number of the request in its process, from 1 */
+	int64_t id; /* in its process, from 1 */
 	/* Of "hello": */
 	char *protocol; /* "tiletune.program/1" */
 	uint64_t seed;
-	bool is_hello, prepares; /* prepares: the process gets only "prepare" requests */
-	char *device;            /* number or UUID; NULL for all GPUs */
+	bool is_hello, prepares; /* prepares: only "prepare" requests follow */
+	char *device;            /* number or UUID; NULL: all GPUs */
 	/* Of others: */
-	struct measure_setup *setup; /* for the worker of a GPU */
+	struct measure_setup *setup; /* for a GPU's worker */
 	struct device_job *jobs;
 	size_t job_count;
-	bool measures, verifies; /* verifies: programs verify all jobs */
+	bool measures, verifies; /* verifies: by programs */
 	struct sampling sampling;
 };
 RECORD_DECLARE(struct measure_request, measure_request_record);
 
 /* ---- replies ---- */
-/* A GPU of the machine. */
 struct device_listing {
 	struct device_facts facts;
-	struct device_identity identity; /* without the anchor's time */
-	char busy_by[128];               /* the holder of the lock, or ""; not from the worker */
+	struct device_identity identity; /* without the anchor */
+	char busy_by[128];               /* holder of the lock, or ""; not sent */
 };
 RECORD_DECLARE(struct device_listing, device_listing_record);
 
-/* The answer of a GPU's worker to "hello". */
+/* The worker's answer to "hello". */
 struct measure_gpus {
 	int64_t id;
 	struct error error; /* status OK: no error */
@@ -118,27 +111,25 @@ struct measure_gpus {
 };
 RECORD_DECLARE(struct measure_gpus, measure_gpus_record);
 
-/* The reply to one job. */
 struct device_reply {
 	uint64_t ticket;       /* of the job */
-	bool lost;             /* set by struct device: the GPU is lost, no other reply follows */
-	bool fatal;            /* this is the worker's last reply */
-	bool reference_failed; /* the outcome is that of the problem's reference, so that no
-				* candidate of the problem can be verified */
-	bool gave_up;          /* sampling stopped early because of give_up_us */
-	struct result result;  /* resources are from the driver, NULL if the kernels did not load;
-				* each sample is the median of the sample batch of one round */
+	bool lost;             /* set by struct device: no other reply follows */
+	bool fatal;            /* the worker's last reply */
+	bool reference_failed; /* the outcome is the reference's: no candidate of the problem can be
+				  verified */
+	bool gave_up;          /* because of give_up_us */
+	struct result result; /* resources: NULL if the kernels did not load; a sample is the median
+				 of a sample batch */
 };
 
-/* Any other answer: progress, the reply to a job, or an error. */
+/* Progress, the reply to a job, or an error. */
 struct measure_answer {
 	int64_t id;       /* of the request */
-	int64_t progress; /* index of the job in progress; -1: between two jobs, or while the
-			   * context is made */
+	int64_t progress; /* index of the job; -1: none, or the context */
 	bool is_progress;
-	bool reference; /* the reference of the job's problem is being computed */
+	bool reference; /* of the job's reference */
 	double allow_s; /* 0: the usual limit */
-	int64_t job;    /* index of the job that `reply` belongs to */
+	int64_t job;    /* index for `reply` */
 	bool has_outcome;
 	struct device_reply reply;
 	struct error error; /* status OK: no error */

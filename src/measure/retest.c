@@ -8,14 +8,12 @@ enum {
 	SERIES_SAMPLES = 2,
 	SERIES_SAMPLES_MAX = SERIES_SAMPLES + 1,
 };
-/* The second series of a correct kernel may be slower than the first one by these amounts. 10% is
- * the scatter that sampler_is_noisy() accepts. Samples of the second series may be single runs.
- * Their start and end do not overlap those of other runs, which takes up to 1.1 us on an H200
- * (README.md); 2 us leave a margin for other GPUs. */
+/* A correct kernel's second series may be slower by this: the scatter of sampler_is_noisy(), and
+ * the overlap of a run's start and end with other runs, up to 1.1 us on an H200 (README.md), with a
+ * margin. */
 static const double noise_ratio = 1.1, noise_us = 2;
 
-/* Reads other memory, so that the data that was just filled leaves the L2 cache before the kernel
- * reads it. Does nothing if the runs of this problem find their data in the cache anyway. */
+/* Reads other memory, so that new data leaves the L2 cache before the kernel reads it. */
 static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
 {
 	const uint64_t l2_bytes = (uint64_t)gpu->gpu.facts.l2_bytes;
@@ -27,12 +25,12 @@ static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
 
 /* What a timed run finds. */
 struct conditions {
-	bool all_fresh; /* all sets hold fresh inputs, not only the one that is verified */
-	bool resets;    /* the kernel's variables and workspaces are as after loading */
+	bool all_fresh; /* in all sets */
+	bool resets;    /* variables and workspaces are reset */
 };
 
-/* Times one sample and queues its verification. Nothing that the kernel did before can help the
- * timed runs: its untimed run precedes the new inputs and the poison. */
+/* Nothing that the kernel did before can help: its untimed run precedes the new inputs and the
+ * poison. */
 static bool sample(struct gpu_session *gpu, struct runner *runner, struct conditions conditions,
 	struct verify_sample *on, double *sample_us)
 {
@@ -52,8 +50,7 @@ static bool sample(struct gpu_session *gpu, struct runner *runner, struct condit
 	       verify_sample_queue(gpu, runner->loaded, on);
 }
 
-/* Restores the first inputs, and removes what the kernel has stored, which another kernel could
- * read. */
+/* Another kernel could read what this one stored. */
 static bool restore(struct gpu_session *gpu, const struct loaded *loaded)
 {
 	return problem_data_fill_first(gpu, loaded->problem) && loaded_reset(gpu, loaded) &&
@@ -74,8 +71,7 @@ bool retest_sample(
 	       verify_sample(gpu, runner->loaded, &on, true, result);
 }
 
-/* Chooses a random set from the part of the sets that belongs to the sample with this index, so
- * that the samples together cover different variants of group sizes. */
+/* A random set from each sample's part, so that samples cover different group sizes. */
 static size_t set_of(struct problem_data *problem, size_t index)
 {
 	const size_t part = problem->set_count / SERIES_SAMPLES;
@@ -85,9 +81,9 @@ static size_t set_of(struct problem_data *problem, size_t index)
 	return index % SERIES_SAMPLES * part + (size_t)random_below(&problem->fresh, part);
 }
 
-/* The first sample follows the launches of the timing, so that a kernel that counts launches is
- * found out. Later samples begin without memory, so that the kernel cannot tell the verified inputs
- * from the others. If they are slower, the first one does not count. */
+/* The first sample follows the timing, and finds kernels that count launches. Later ones begin
+ * without memory, so that the kernel cannot recognise the verified inputs; if they are slower, the
+ * first does not count. */
 static bool series(
 	struct gpu_session *gpu, struct runner *runner, struct result *result, double *time_us)
 {
@@ -104,7 +100,7 @@ static bool series(
 		count++;
 		first = count > 1 && retest_is_slower(samples_us[0], samples_us[1]);
 	}
-	/* with different group sizes, the faster sample only has smaller groups */
+	/* the faster sample may only have smaller groups */
 	*time_us = statistics_quantile(
 		samples_us + first, SERIES_SAMPLES, runner->group_size_variants > 1 ? 0.5 : 0);
 	return restore(gpu, runner->loaded) &&

@@ -6,33 +6,30 @@
 #include "base/clock.h"
 #include "base/statistics.h"
 
-/* A sample should take at least this long. The resolution of events is about 0.5 us, and the gap
- * between two queued operations about 1 us. */
+/* Least time of a sample: events resolve 0.5 us, and the gap between operations is about 1 us. */
 static const double sample_target_us = 300;
-/* An untimed run precedes the samples of kernels up to this time, to warm the instruction cache and
- * the TLB. For longer kernels the cold start is negligible. */
+/* Up to this time, an untimed run warms the instruction cache and the TLB; the cold start of longer
+ * kernels is negligible. */
 static const double untimed_run_max_us = 2000;
-/* A GPU without work for this long may have lowered its clock. */
+/* An idle GPU lowers its clock after this time. */
 static const double idle_s = 0.2;
 static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
-/* The resolution of events. */
+/* Resolution of events. */
 static const double estimate_least_us = 0.5;
-/* Length of a piece of gapless work. It must exceed the time for reading the energy counter (about
- * 15 ms on an H200), or the GPU idles between pieces. It must be short compared with the interval
- * at which the counter changes. */
+/* Length of gapless work: more than reading the energy counter takes (about 15 ms on an H200), or
+ * the GPU idles; much less than the interval of its changes. */
 static const double piece_us = 20000;
-/* The light load of the warm-up raises the clock of a healthy card at least to this part of its
- * maximum. */
+/* A warm-up raises a healthy card's clock to this part of its maximum. */
 static const double clock_up_ratio = 0.85;
 
 enum {
 	GRAPH_OPERATIONS_MAX = 2048,
 	SPACERS_PER_WARM_UP = 20,
 	PIECE_SAMPLES_MAX = 80,
-	EXTRA_RUNS = 4, /* number of runs in the shorter graph; the other one has twice as many */
+	EXTRA_RUNS = 4, /* in the shorter graph; the other has twice as many */
 	EXTRA_ROUNDS = 9,
 };
-/* Events and replays take less than this. A larger value includes a disturbance. */
+/* Events and replays take less; more is a disturbance. */
 static const double extra_most_us = 5;
 
 unsigned runner_runs_per_sample(double estimate_us, size_t operations)
@@ -85,8 +82,8 @@ static bool record(struct gpu_session *gpu, size_t event)
 	return GPU_CALL(gpu, "recording an event", cuEventRecord, gpu->events[event], gpu->stream);
 }
 
-/* Waits for event `count` and converts the times between consecutive events to times per run. Each
- * interval contains `runs` runs and an overhead of extra_us. */
+/* Converts the times between events to times per run. Each interval has `runs` runs and an overhead
+ * of extra_us. */
 static bool elapsed(
 	struct gpu_session *gpu, unsigned count, double extra_us, double runs, double *times_us)
 {
@@ -117,9 +114,8 @@ static bool run_spacer(struct gpu_session *gpu, const void *context, size_t inde
 	return helper_spacer(gpu);
 }
 
-/* Measures the overhead of samples. Times a single run, a graph of some runs, and a graph of twice
- * as many runs of the spacer kernel, in turn. The difference between the graphs is the time of the
- * additional runs; the rest is the overhead of events and replays. */
+/* Times a single run and graphs of two lengths of the spacer kernel. Their difference is the time
+ * of the additional runs; the rest is the overhead of events and replays. */
 static bool extra_measure(struct gpu_session *gpu)
 {
 	double times_us[3][EXTRA_ROUNDS], round_us[3], run_us;
@@ -158,7 +154,7 @@ static bool run_next(struct gpu_session *gpu, struct runner *runner)
 	return loaded_run(gpu, runner->loaded, set);
 }
 
-/* Restores the overwritten tensors of all sets, in the order in which runs will use the sets. */
+/* In the order in which runs will use the sets. */
 bool runner_restore(struct gpu_session *gpu, const struct runner *runner)
 {
 	const size_t sets = runner->loaded->set_count;
@@ -172,8 +168,7 @@ bool runner_restore(struct gpu_session *gpu, const struct runner *runner)
 	return true;
 }
 
-/* Queues an untimed run on the set before those of the timed runs, so that it does not bring their
- * data into the cache. */
+/* On the set before those of the timed runs, whose data must not enter the cache. */
 static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 {
 	size_t sets = runner->loaded->set_count;
@@ -184,7 +179,7 @@ static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 		(runner->next_graph * runner->runs_per_sample + sets - 1) % sets);
 }
 
-/* Times single runs, one by one if tensors must be restored before each of them. */
+/* Single runs, one by one if tensors must be restored. */
 static bool estimate(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
@@ -200,7 +195,7 @@ static bool estimate(
 	return done;
 }
 
-/* Limits a sample to half of the sets, so that at least one set is left for the untimed run. */
+/* Leaves at least one set for the untimed run. */
 static void limit_to_sets(struct runner *runner)
 {
 	while (runner->runs_per_sample > 1 &&
@@ -230,7 +225,7 @@ bool runner_prepare(
 	runner->runs_per_sample = 1;
 	if (done && isnan(gpu->single_extra_us))
 		done = extra_measure(gpu);
-	/* wait for a first run, because modules are loaded lazily and the kernel may crash */
+	/* modules are loaded lazily, and the kernel may crash */
 	done = done && runner_restore(gpu, runner) && run_next(gpu, runner) &&
 	       gpu_synchronize(gpu, "running the kernel");
 	if (done)
@@ -275,8 +270,7 @@ static bool sample_start(struct gpu_session *gpu, struct runner *runner)
 	return graph_launch(gpu, runner->graphs[index]);
 }
 
-/* The sets of a graph's runs. The number of sets and the runs of a graph are both powers of two, so
- * that the graphs together cover all sets. */
+/* Graphs cover all sets, because the numbers of sets and of runs are powers of two. */
 struct run_sets {
 	const struct loaded *loaded;
 	size_t first;
@@ -289,7 +283,7 @@ static bool run_set(struct gpu_session *gpu, const void *context, size_t index)
 	return loaded_run(gpu, sets->loaded, (sets->first + index) % sets->loaded->set_count);
 }
 
-/* Makes the missing graphs of the next `count` samples. */
+/* Of the next `count` samples. */
 static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsigned count)
 {
 	for (size_t i = 0; runner->graphs && i < count; i++) {
@@ -305,7 +299,7 @@ static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsign
 	return true;
 }
 
-/* Returns the number of samples that use no set twice. One set is left for the untimed run. */
+/* They use no set twice, and leave one for the untimed run. */
 static unsigned samples_with_restored_inputs(const struct runner *runner)
 {
 	const size_t samples = runner->loaded->set_count / runner->runs_per_sample;
@@ -387,7 +381,6 @@ static bool piece_start(
 	return record(gpu, event);
 }
 
-/* Waits for the last of two events, and stores the seconds between them. */
 static bool piece_finish(struct gpu_session *gpu, size_t first, size_t last, double *seconds)
 {
 	float milliseconds = 0;
@@ -401,7 +394,7 @@ static bool piece_finish(struct gpu_session *gpu, size_t first, size_t last, dou
 }
 
 /* ---- sustained load ---- */
-/* Pieces use two pairs of events in turn. Restoring overwritten tensors is not part of the time. */
+/* Pieces use two pairs of events in turn, without the restoration of tensors. */
 static size_t sustained_event(size_t piece)
 {
 	return 2 * (piece % 2);
@@ -445,26 +438,23 @@ bool runner_sustain(struct gpu_session *gpu, struct runner *runner, double secon
 }
 
 /* ---- energy ---- */
-/* Measures the energy of a run. The kernel runs repeatedly without other work while the card's
- * energy counter is read. The power is the energy between the first and the last observed change of
- * the counter, divided by the time between them. If there is no counter, the card's power reading
- * is used instead.
+/* The power is the energy between the first and the last observed change of the card's counter,
+ * divided by the time between them; without a counter, the card's power reading.
  *
- * The measurement ends after this multiple of the requested time, even if the counter has not
- * changed twice. */
+ * The measurement ends after this multiple of the requested time in any case. */
 static const double energy_time_limit_ratio = 3;
 
 struct counting {
 	struct gpu_session *gpu;
 	double seconds;
 	double elapsed_s, runs;      /* totals so far */
-	double read_j;               /* last reading of the counter; 0 if there is no counter */
-	double first_j, first_s;     /* at the first change of the counter */
-	double last_j, last_s;       /* at the last change; last_s is 0 before the second one */
-	double read_s, gap_s;        /* time of the last reading; longest time between two */
-	double sum_w, low_w, high_w; /* power readings, if there is no counter */
-	double samples;              /* number of power readings */
-	/* Of the second half, when the clock has settled. */
+	double read_j;               /* last reading; 0: no counter */
+	double first_j, first_s;     /* at the first change */
+	double last_j, last_s;       /* at the last one; last_s 0: none */
+	double read_s, gap_s;        /* last reading; longest interval */
+	double sum_w, low_w, high_w; /* power, without a counter */
+	double samples;              /* of power */
+	/* in the settled second half */
 	double clock_sum_hz, clock_readings, at_power_cap;
 };
 
@@ -508,7 +498,7 @@ static bool count_power(struct counting *counting)
 	return counting->elapsed_s < counting->seconds;
 }
 
-/* Reads the counter after a piece. Returns whether the measurement continues. */
+/* Returns whether the measurement continues. */
 static bool observe(struct counting *counting)
 {
 	count_clock(counting);
@@ -516,7 +506,6 @@ static bool observe(struct counting *counting)
 	       counting->elapsed_s < energy_time_limit_ratio * counting->seconds;
 }
 
-/* Runs the kernel without gaps until enough is observed. */
 static bool repeat(struct counting *counting, struct runner *runner)
 {
 	struct gpu_session *gpu = counting->gpu;
@@ -546,20 +535,20 @@ bool energy_measure(
 		.gpu = gpu, .seconds = seconds, .read_j = nvml_energy_j(gpu->nvml)};
 	double power_w = 0, resolution_ratio = 0;
 
-	/* NaN says that energy was requested but the card does not report it */
+	/* requested, but not reported by the card */
 	*measured = (struct measured){.energy_j = NAN,
 		.power_w = NAN,
 		.energy_resolution_ratio = NAN,
 		.clock_hz = NAN,
 		.power_cap_ratio = NAN};
-	if (runner->restores_inputs) /* repeated runs would use their own outputs as inputs */
+	if (runner->restores_inputs) /* runs would use their own outputs */
 		return true;
 	if (!repeat(&counting, runner))
 		return false;
 	if (counting.last_s > counting.first_s) {
 		power_w =
 			(counting.last_j - counting.first_j) / (counting.last_s - counting.first_s);
-		/* a change is observed up to one reading late */
+		/* a change shows up to one reading late */
 		resolution_ratio = counting.gap_s / (counting.last_s - counting.first_s);
 	} else if (counting.sum_w > 0) {
 		power_w = counting.sum_w / counting.samples;

@@ -8,29 +8,28 @@
 #include "measure/verify.h"
 
 enum {
-	THROTTLE_RETRIES = 3,  /* maximum number of repeated sample batches per candidate */
-	ENERGY_TIMES_MAX = 10, /* the watchdog's limit, as a multiple of the requested time */
+	THROTTLE_RETRIES = 3,  /* per candidate */
+	ENERGY_TIMES_MAX = 10, /* the watchdog's limit */
 };
 static const double throttle_pause_s = 0.05; /* doubles with each retry */
 static const double throttle_warm_up_least_s = 0.02, throttle_warm_up_most_s = 0.2;
 static const double throttle_interval_s = 0.002;
-/* If there is only one candidate and its samples are short, a sample batch takes several samples,
- * so that an outlier does not become an observation. With several candidates, more sample batches
- * give more information than longer sample batches. */
+/* A sample batch of short samples of a single candidate takes several, against outliers. With
+ * several candidates, more sample batches tell more than longer ones. */
 static const double batch_alone_target_us = 1000;
 
 struct sampler {
 	struct gpu_session *gpu;
 	const struct sampling *rule;
 	size_t count, active;
-	enum throttle throttle; /* result of the last reading */
+	enum throttle throttle; /* of the last reading */
 	double throttle_read_s;
 	double deadline_s;
 	sampler_emit *emit;
 	void *context;
 };
 
-/* Returns whether this request verified the candidate, so that timed runs can be verified, too. */
+/* If so, timed runs can be verified, too. */
 static bool is_verified(const struct series *series)
 {
 	return series->reply.result.verification.done && series->runner->loaded->problem;
@@ -46,7 +45,7 @@ static double fastest_of(const struct result *result)
 	return statistics_quantile(result->samples_us, result->sample_count, 0);
 }
 
-/* Replaces the samples by the time on fresh inputs if it contradicts them. */
+/* The time on fresh inputs counts if it contradicts the samples. */
 static void take_retest(struct series *series, double retest_us)
 {
 	struct result *result = &series->reply.result;
@@ -62,8 +61,7 @@ static void take_retest(struct series *series, double retest_us)
 			time_us, retest_us);
 }
 
-/* Returns whether the candidate needs a second series: it would become the best one, or its last
- * observation, with poisoned outputs, is slower than the ones before. */
+/* The candidate would become the best one, or is slower with poisoned outputs. */
 static bool wants_series(const struct series *series)
 {
 	const struct result *result = &series->reply.result;
@@ -74,7 +72,7 @@ static bool wants_series(const struct series *series)
 	       retest_is_slower(fastest_of(result), last_us);
 }
 
-/* Returns whether the candidate is too slow to win, so that its timed runs need no verification. */
+/* Timed runs of candidates that cannot win need no verification. */
 static bool is_slow(const struct sampler *sampler, const struct series *series)
 {
 	const double slow_ratio = 1.2;
@@ -85,7 +83,7 @@ static bool is_slow(const struct sampler *sampler, const struct series *series)
 	       (best_us > 0 && median_of(&series->reply.result) > slow_ratio * best_us);
 }
 
-/* Verifies the timed runs of a candidate, and retests it if necessary. */
+/* Verifies timed runs; retests if necessary. */
 static bool confirm(struct sampler *sampler, struct series *series)
 {
 	struct problem_data *problem = series->runner->loaded->problem;
@@ -138,8 +136,7 @@ static unsigned batch_size(const struct sampler *sampler, const struct series *s
 	return sampler->count > 1 ? 1 : (unsigned)fmin(fmax(samples, 1), RUNNER_VISIT_SAMPLES_MAX);
 }
 
-/* Reads the clock at most once per throttle_interval_s, because a reading takes up to 1 ms on some
- * systems. Otherwise returns the last result. */
+/* A reading takes up to 1 ms on some systems, so the last one counts for throttle_interval_s. */
 static enum throttle throttle_check(struct sampler *sampler)
 {
 	const struct gpu_session *gpu = sampler->gpu;
@@ -156,13 +153,13 @@ static enum throttle throttle_check(struct sampler *sampler)
 	return sampler->throttle;
 }
 
-/* Returns whether the samples of this sample batch must be repeated, after a pause or a warm-up. */
+/* Returns whether to repeat the sample batch, after a pause or a warm-up. */
 static bool retry_throttled(struct sampler *sampler, struct series *series, enum throttle throttle)
 {
 	if (throttle == THROTTLE_NONE)
 		return false;
 	if (series->retries >= THROTTLE_RETRIES) {
-		/* a clock that stays low without a throttle reason is locked by the user */
+		/* the user locked a clock that stays low without a reason */
 		if (throttle == THROTTLE_HELD_DOWN)
 			series->reply.result.flags |= FLAG_MASK(THROTTLED);
 		else
@@ -177,7 +174,7 @@ static bool retry_throttled(struct sampler *sampler, struct series *series, enum
 	return true;
 }
 
-/* Takes the samples of one sample batch. The first sample batch also prepares the runner. */
+/* The first sample batch also prepares the runner. */
 static bool take_samples(struct sampler *sampler, const struct series *series, double *samples_us,
 	unsigned *count, enum throttle *throttle)
 {
@@ -186,7 +183,7 @@ static bool take_samples(struct sampler *sampler, const struct series *series, d
 	if (!(runner->estimate_us > 0)) {
 		if (!runner_prepare(sampler->gpu, runner, samples_us))
 			return false;
-		/* the estimates are valid samples if a sample is a single run */
+		/* estimates are samples of single runs */
 		*count = RUNNER_ESTIMATES;
 		*throttle = throttle_check(sampler);
 		if (runner->runs_per_sample == 1)
@@ -209,8 +206,7 @@ static void add_observation(struct series *series, double time_us)
 	result->samples_us[result->sample_count++] = time_us;
 }
 
-/* Returns whether this sample batch is the retest: the last observation of a verified candidate
- * that is not too slow to win uses the second inputs. */
+/* The last observation of a verified candidate that could win uses the second inputs. */
 static bool is_retest(const struct sampler *sampler, const struct series *series)
 {
 	const size_t count = series->reply.result.sample_count;
@@ -233,7 +229,6 @@ static bool batch_retest(struct sampler *sampler, struct series *series)
 	return true;
 }
 
-/* Takes one observation while the GPU is kept busy. */
 static bool batch_sustained(struct sampler *sampler, struct series *series)
 {
 	struct runner *runner = series->runner;
@@ -271,7 +266,7 @@ static bool take_batch(struct sampler *sampler, struct series *series)
 	return true;
 }
 
-/* Measures one candidate at a time, because the counter includes all work on the card. */
+/* One candidate at a time: the counter includes all work on the card. */
 static bool measure_energy(struct sampler *sampler, struct series *series)
 {
 	struct runner *runner = series->runner;
@@ -306,13 +301,12 @@ static void step(struct sampler *sampler, struct series *series)
 		sampler_finish(sampler, series);
 }
 
-/* Lets the GPU rest after a sample batch. Without pauses it reaches its power limit, where the
- * clock varies by 10% depending on the previous work. With pauses it keeps its highest clock. */
+/* Without pauses the GPU reaches its power limit, where the clock varies by 10% with the previous
+ * work. */
 static void rest(const struct sampler *sampler, const struct series *series, double batch_s)
 {
 	const struct runner *runner = series->runner;
-	/* includes the untimed run; the GPU already rests during the host's share of the sample
-	 * batch */
+	/* with the untimed run; the GPU rests during the host's share */
 	const double busy_s = 1e-6 * runner->estimate_us *
 			      (double)(runner->runs_per_sample * runner->batch_samples + 1);
 
@@ -362,10 +356,9 @@ bool sampler_is_noisy(const double *observations_us, size_t count)
 }
 
 /* ---- throttling ---- */
-/* The clock of a card that was idle is far below this part of its maximum; the clock of a busy card
- * is rarely below it. */
+/* A busy card's clock is rarely below this part of its maximum; an idle card's is far below. */
 static const double slow_clock_ratio = 0.6;
-/* The card's settings or its power cap define the clock, so a warm-up does not raise it. */
+/* These define the clock, and a warm-up does not raise it. */
 static const unsigned long long set_so =
 	NVML_THROTTLE_APPLICATION_CLOCKS | NVML_THROTTLE_POWER_CAP | NVML_THROTTLE_SYNC_BOOST;
 static const unsigned long long held_down = NVML_THROTTLE_HW_SLOWDOWN | NVML_THROTTLE_SW_THERMAL |

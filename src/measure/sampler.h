@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Samples several candidates in turn, so that clock drift affects all of them equally. Each round
- * visits the candidates in a random but reproducible order. A sample batch takes a batch of samples
- * and stores their median as one observation, because the samples of a batch are not independent.
+ * Samples candidates in turn, in random but reproducible order, so that clock drift affects all
+ * equally. The median of a sample batch is one observation, because its samples are not
+ * independent.
  *
- * With rest_ratio the GPU rests after each sample batch, so that it does not reach its power limit.
- * With sustained_s it never rests, and a sample batch lasts until the clock has settled at that
- * limit.
- *
- * Samples that were taken while the clock was throttled are repeated a few times within the sample
- * batch. If that does not help, they count, and the result gets the flag THROTTLED.
+ * rest_ratio keeps the GPU below its power limit. With sustained_s it never rests, and a sample
+ * batch lasts until the clock has settled at that limit. Samples under a throttled clock are
+ * repeated a few times; then they count, with the flag THROTTLED.
  */
 #ifndef MEASURE_SAMPLER_H
 #define MEASURE_SAMPLER_H
@@ -19,36 +16,35 @@
 
 /* One candidate. */
 struct series {
-	struct runner *runner;     /* belongs to the caller, who reuses it in later requests */
-	struct device_reply reply; /* collects the samples; its outcome must be ok at first */
+	struct runner *runner;     /* borrowed */
+	struct device_reply reply; /* its outcome is ok at first */
 	size_t capacity;           /* of the reply's samples */
 	unsigned retries;
-	bool is_retested; /* the last observation was on the second inputs and was verified */
+	bool is_retested; /* the last observation was verified on the second inputs */
 	bool finished;
 };
 
-/* Called once per series, in the order in which they end; takes the reply. No call follows a fatal
- * reply. */
+/* Takes the reply of a series that ended. None follows a fatal reply. */
 typedef void sampler_emit(struct device_reply *reply, void *context);
 
 void sampler_serve(struct gpu_session *gpu, struct series *series, size_t count,
 	const struct sampling *rule, struct random_state *random, sampler_emit *emit,
 	void *context);
 
-/* Returns whether the median of at least three observations is unreliable: half of the
- * interquartile range exceeds 10% of the median. Pure function. */
+/* Half of the interquartile range of at least three observations exceeds 10% of the median. Pure
+ * function. */
 bool sampler_is_noisy(const double *observations_us, size_t count);
 
-/* ---- throttling, read through NVML while kernels run ---- */
-/* Only heat and hardware slowdowns count as throttling. The power cap does not, because dense
- * tensor kernels reach it on a healthy card; neither does a clock that the user locked. */
+/* throttling */
+/* Only heat and hardware slowdowns count: dense tensor kernels reach the power cap on a healthy
+ * card, and users lock clocks. */
 enum throttle {
 	THROTTLE_NONE,
-	THROTTLE_SLOW_CLOCK, /* the clock is still low after idling; work raises it */
-	THROTTLE_HELD_DOWN,  /* heat or a hardware slowdown; a pause helps */
+	THROTTLE_SLOW_CLOCK, /* low after idling; work raises it */
+	THROTTLE_HELD_DOWN,  /* a pause helps */
 };
 
-/* Interprets a reading from a card with this maximum clock; 0 accepts any clock. Pure function. */
+/* clock_sm_max_hz 0 accepts any clock. Pure function. */
 enum throttle throttle_judge(const struct nvml_reading *reading, double clock_sm_max_hz);
 
 #endif

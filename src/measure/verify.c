@@ -6,20 +6,20 @@
 #include "measure/expected.h"
 
 /* ---- scratch counters of one verification ---- */
-/* The counters are: guard zones of the tensors (tensors+1), guard zones of the workspaces
- * (workspaces+1), input checksums (one per tensor), and the following counters for each output. */
+/* Guard zones of tensors (tensors+1) and workspaces (workspaces+1), input checksums (one per
+ * tensor), then for each output: */
 enum {
-	COUNTER_FIRST, /* checksum of the output after the first run */
+	COUNTER_FIRST, /* checksum after the first run */
 	COUNTER_SECOND,
-	COUNTER_PITCH_BEFORE, /* checksum of the bytes between the output's rows */
+	COUNTER_PITCH_BEFORE, /* checksum of bytes between rows */
 	COUNTER_PITCH_AFTER,
 	COUNTER_COUNT
 };
 
 struct layout {
-	size_t tensors, workspaces, outputs;  /* numbers of these */
-	size_t tensor_zones, workspace_zones; /* first counters of their guard zones */
-	size_t inputs, rest, total;           /* first checksum, first output's counter, end */
+	size_t tensors, workspaces, outputs;
+	size_t tensor_zones, workspace_zones; /* first counters */
+	size_t inputs, rest, total;           /* first checksum and output counter; end */
 };
 
 static struct layout layout_of(const struct loaded *loaded)
@@ -59,7 +59,7 @@ static bool checksum_output(
 		tensor->columns * size, tensor->ld * size, counter);
 }
 
-/* Computes the checksum of the bytes between the output's rows, where no kernel may write. */
+/* No kernel may write between the output's rows. */
 static bool checksum_pitch(
 	struct gpu_session *gpu, const struct loaded *loaded, size_t output, size_t counter)
 {
@@ -85,7 +85,6 @@ static bool verify_compare(struct gpu_session *gpu, const struct loaded *loaded,
 }
 
 /* ---- all outputs ---- */
-/* Removes the results of earlier runs. */
 static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, size_t set)
 {
 	return problem_data_poison(gpu, loaded->problem, set, 1) &&
@@ -209,8 +208,7 @@ static void describe_difference(const struct loaded *loaded, size_t index,
 		text_append(text, expected_finite_hint);
 }
 
-/* Adds an output's comparison to the verification of all outputs. The members first_* describe the
- * first output with a difference. */
+/* first_* describe the first output with a difference. */
 static void take_compared(const struct loaded *loaded, size_t output,
 	const struct helper_compare_result *compared, struct result *result)
 {
@@ -272,8 +270,8 @@ static enum outcome judge(const struct loaded *loaded, const struct layout *layo
 }
 
 /* ---- the digest of the results ---- */
-/* Returns the number of row groups into which every output can be divided evenly. Group i of one
- * output corresponds to group i of the others. Returns 1 if there is no such division. */
+/* The number of row groups that divides every output evenly, where group i of all outputs belongs
+ * together; 1 if there is none. */
 static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 {
 	uint64_t rows = problem_output(loaded->problem, 0)->rows;
@@ -288,8 +286,7 @@ static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 	return rows;
 }
 
-/* Computes one checksum per output and part, in counters from first_counter on. A part contains the
- * rows between the ends of two consecutive digests. */
+/* One checksum per output and part. A part has the rows between two consecutive digests. */
 static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
 	uint64_t rows, size_t parts, size_t first_counter)
 {
@@ -309,9 +306,8 @@ static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded,
 	return true;
 }
 
-/* Runs the candidate once on each set of probe inputs and computes the digests of its results. The
- * digest of more rows includes the digests of fewer rows. *result stays NULL if there are no probe
- * inputs or too many parts. */
+/* Runs the candidate on the probe inputs. The digest of more rows includes that of fewer. *result
+ * stays NULL without probe inputs or with too many parts. */
 static bool digest(
 	struct gpu_session *gpu, const struct loaded *loaded, struct output_digest **result)
 {
@@ -389,8 +385,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 		!run_twice(gpu, loaded, &layout, compared, counters))
 		return false;
 	result->outcome = judge(loaded, &layout, compared, counters, result);
-	/* other candidates use the same tensors and would be blamed for changed bytes in them;
-	 * workspaces are not shared */
+	/* other candidates would be blamed for changes in shared tensors */
 	loaded->problem->touched = result->outcome == OUTCOME_OUT_OF_BOUNDS;
 	if (result->outcome != OUTCOME_OK || loaded->problem->reference->may_vary)
 		return true;
@@ -400,11 +395,10 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 
 /* ---- timed runs ---- */
 enum {
-	WRITTEN_SETS_MAX = 8 /* maximum number of sets of a sample that are checked */
+	WRITTEN_SETS_MAX = 8 /* checked sets of a sample */
 };
 
-/* Counts the bytes of the outputs that are not poison any more, in one counter for each checked
- * set. If the sample has many sets, only some of them are checked. */
+/* Counts bytes of outputs that are not poison any more, per checked set. */
 static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 	const struct verify_sample *sample, const struct layout *layout)
 {
@@ -426,7 +420,7 @@ static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 	return true;
 }
 
-/* Returns whether all outputs of a checked set are still poison. */
+/* All outputs of a checked set are still poison. */
 static bool has_unwritten(
 	const struct loaded *loaded, const struct verify_sample *sample, const uint64_t *written)
 {

@@ -9,19 +9,17 @@
 #include "measure/verify.h"
 #include "record/record_write.h"
 
-/* The maximum number of cached kernels and problems of earlier requests. reclaim() removes more if
- * memory is short. */
+/* Without a lack of memory, see reclaim(). */
 enum {
 	KERNELS_KEPT = 64,
 	PROBLEMS_KEPT = 16,
 };
 
-/* A cached candidate, which is loaded. */
 struct kept {
 	char key[HASH_SIZE];
 	struct loaded loaded;
 	struct runner runner;
-	unsigned long request; /* the last request that used it */
+	unsigned long request; /* last used */
 };
 
 struct serving {
@@ -30,9 +28,9 @@ struct serving {
 	size_t problem_count, problem_capacity;
 	struct kept **kept; /* least recently used first */
 	size_t kept_count, kept_capacity;
-	unsigned long request; /* number of RUN requests so far */
+	unsigned long request; /* number of the request */
 	struct random_state random;
-	bool ending; /* the last reply was sent, because the session failed */
+	bool ending; /* the last reply was sent */
 };
 
 /* ---- replies ---- */
@@ -44,7 +42,7 @@ static void reply_error(struct serving *serving, const struct error *err)
 	serving->ending = true;
 }
 
-/* Sends and releases the reply. */
+/* Takes the reply. */
 static void reply_result(struct device_reply *reply, void *context)
 {
 	struct serving *serving = context;
@@ -96,7 +94,7 @@ static void serve_hello(struct serving *serving, const struct measure_request *r
 }
 
 /* ---- problems ---- */
-/* Moves an item to the end of the array, as the most recently used one. */
+/* Makes an item the most recently used one. */
 static void *use(void **items, size_t count, size_t at)
 {
 	void *item = items[at];
@@ -115,7 +113,7 @@ static void problem_drop(struct serving *serving, size_t at)
 	free(problem);
 }
 
-/* Finds the problem in the cache or adds it. Takes the description of a new problem. */
+/* Takes the description of a new problem. */
 static struct problem_data *problem_use(struct serving *serving, struct device_problem *description)
 {
 	struct problem_data *problem = NULL;
@@ -152,8 +150,8 @@ static void kept_drop(struct serving *serving, size_t at)
 	free(kept);
 }
 
-/* Frees the memory of the least recently used candidate. If this request uses all of them, frees
- * the tensors of a problem without loaded candidates. Returns false if nothing can be freed. */
+/* Frees the least recently used candidate or, if this request uses all, the tensors of a problem
+ * without candidates. False: nothing can be freed. */
 static bool reclaim(void *context)
 {
 	struct serving *serving = context;
@@ -170,7 +168,7 @@ static bool reclaim(void *context)
 	return false;
 }
 
-/* Finds the job's candidate in the cache or loads it. Takes the plan of a new candidate. */
+/* Takes the plan of a new candidate. */
 static struct kept *kept_use(struct serving *serving, struct device_job *job)
 {
 	struct problem_data *problem = job->problem ? problem_use(serving, job->problem) : NULL;
@@ -199,7 +197,7 @@ static struct kept *kept_use(struct serving *serving, struct device_job *job)
 	serving->kept[serving->kept_count++] = kept;
 	loaded_init(
 		&serving->gpu, &kept->loaded, problem, job->plan, job->cubins, job->cubin_count);
-	/* loading the code also needs memory, which gpu_allocate() does not see */
+	/* loading needs memory that gpu_allocate() does not see */
 	while (kept->loaded.failure.outcome == OUTCOME_OUT_OF_MEMORY && reclaim(serving)) {
 		*job->plan = kept->loaded.plan;
 		kept->loaded.plan = (struct plan){0};
@@ -211,15 +209,14 @@ static struct kept *kept_use(struct serving *serving, struct device_job *job)
 }
 
 /* ---- jobs ---- */
-/* Takes the second series of a candidate that was timed in an earlier request. Its time becomes the
- * only sample of the result. */
+/* A candidate of an earlier request: the time of its second series becomes its only sample. */
 static void retest(struct serving *serving, struct kept *kept, struct device_reply *answer)
 {
 	double time_us = 0;
 
 	if (!kept->loaded.problem)
 		return;
-	/* other candidates ran since the last check and may have changed the tensors */
+	/* others may have changed the tensors */
 	if (!problem_data_restore(&serving->gpu, kept->loaded.problem) ||
 		!retest_series(&serving->gpu, &kept->runner, answer, &time_us)) {
 		gpu_take_failure(&serving->gpu.failure, answer);
@@ -229,8 +226,7 @@ static void retest(struct serving *serving, struct kept *kept, struct device_rep
 	answer->result.sample_count = 1;
 }
 
-/* Loads and verifies the candidate of a job. Returns NULL if the job needs no timing or failed; the
- * reply is then sent already. */
+/* Loads and verifies a job. NULL: it needs no timing or failed, and is answered. */
 static struct kept *prepare(
 	struct serving *serving, bool times, struct device_job *job, struct device_reply *answer)
 {
@@ -302,7 +298,7 @@ static void serve_run(struct serving *serving, struct measure_request *run)
 	else if (gpu_session_open(&serving->gpu, run->setup, &err) == STATUS_OK) {
 		if (is_first)
 			random_seed(&serving->random, run->setup->seed);
-		gpu_progress(&serving->gpu, 0, false); /* report that the session works */
+		gpu_progress(&serving->gpu, 0, false); /* the session works */
 		if (run->job_count && !serving->gpu.helpers.library)
 			error_set(&err, STATUS_FAILED, "jobs arrived before the helper kernels");
 	}
@@ -359,7 +355,7 @@ int measure_worker_main(void)
 		text_release(&line);
 	}
 	text_release(&pending);
-	/* after a lost context every driver call fails, so the operating system cleans up */
+	/* every driver call would fail */
 	if (serving.ending)
 		_exit(STATUS_FAILED);
 	serving_release(&serving);
