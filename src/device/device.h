@@ -23,17 +23,16 @@ struct family;
 
 struct device_options {
 	const char *const *config_folders;
-	const struct catalogue
-		*catalogue;           /* completes the problems of old recordings; may be NULL */
-	const char *worker_path;      /* NULL: this executable; `PATH worker-measure` */
-	const char *helpers_cubin;    /* for cuda: a file; NULL: device_helpers() follows */
-	const struct family *program; /* of the device "program"; borrowed */
-	double wait_s;                /* for the GPU's lock */
-	uint64_t seed;                /* of the inputs */
-	double kernel_timeout_s;      /* of a step with a candidate; 0: 10 s */
-	double reference_timeout_s;   /* 0: 300 s */
-	uint64_t memory_limit_bytes;  /* 0: 80% of the free memory */
-	bool l2_warm;                 /* inputs are in the L2 before each timed run */
+	const struct catalogue *catalogue; /* completes old recordings; may be NULL */
+	const char *worker_path;           /* NULL: this executable; `PATH worker-measure` */
+	const char *helpers_cubin;         /* for cuda: a file; NULL: device_helpers() follows */
+	const struct family *program;      /* of the device "program"; borrowed */
+	double wait_s;                     /* for the GPU's lock */
+	uint64_t seed;                     /* of the inputs */
+	double kernel_timeout_s;           /* of a step with a candidate; 0: 10 s */
+	double reference_timeout_s;        /* 0: 300 s */
+	uint64_t memory_limit_bytes;       /* 0: 80% of the free memory */
+	bool l2_warm;                      /* inputs are in the L2 before each timed run */
 };
 
 /* name: "cuda:0", "cuda:GPU-...", "model:h200-sxm", "replay:FILE", "program". Errors:
@@ -102,7 +101,7 @@ static inline void device_reply_push(struct device *device, struct device_reply 
 
 struct device_kind {
 	const char *name;        /* before the colon */
-	bool compiles, measures; /* needs cubins; its times are not predicted */
+	bool compiles, measures; /* needs cubins; times are not predicted */
 	/* rest: the name after the colon. close is called even after a failure. */
 	enum status (*open)(struct device *device, const char *rest,
 		const struct device_options *options, struct error *err);

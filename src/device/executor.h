@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sends requests to the worker of a GPU or to a user's program, and collects their replies.
+ * Sends requests to a GPU's worker or a user's program.
  *
  * If the process dies or hangs during a request with one job, that job is crashed or timed_out.
  * Several jobs are repeated one by one, beginning with the one in progress, until one fails by

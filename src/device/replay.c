@@ -228,8 +228,7 @@ static struct result answer_of(const struct result *recorded, bool verify)
 	return result;
 }
 
-/* The mean ratio of re-measurement to search over these jobs: the card is usually warmer in the
- * re-measurement. */
+/* Mean ratio of re-measurement to search: the card is usually warmer in the re-measurement. */
 static double slowdown(const struct replay *replay, const struct device_job *jobs, size_t count)
 {
 	double sum = 0;

@@ -4,7 +4,7 @@
 #include "compile/compiler.h"
 
 enum {
-	CLUSTER_PORTABLE_MAX = 8, /* larger clusters need an attribute */
+	CLUSTER_PORTABLE_MAX = 8,
 	ARGUMENTS_MAX = 64,
 };
 
@@ -97,8 +97,7 @@ void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *libra
 	*library = (struct kernel_library){0};
 }
 
-/* Returns the address of an argument's value: *bits (an int32 in its first bytes) or a tensor map.
- */
+/* Returns the address of the value: *bits (an int32 in its first bytes), or a tensor map. */
 static void *value_of(const struct plan_argument *argument,
 	const struct kernel_arguments *arguments, uint64_t *bits)
 {

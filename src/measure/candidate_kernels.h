@@ -13,7 +13,7 @@ struct kernel_library {
 	CUfunction *functions; /* per launch */
 };
 
-/* What arguments refer to. Members that the plan does not use may be 0. */
+/* For arguments; unused members may be 0. */
 struct kernel_arguments {
 	const CUdeviceptr *buffers;
 	const CUtensorMap *tensor_maps;
@@ -21,23 +21,21 @@ struct kernel_arguments {
 	uint64_t unit_count;
 };
 
-/* Reads the code of `count` build units. The caller calls kernel_files_release(), also on failure.
- */
+/* The caller calls kernel_files_release(), also on failure. */
 bool kernel_files_read(
 	struct gpu_session *gpu, char *const *files, size_t count, struct text **code);
 void kernel_files_release(struct text *code, size_t count);
-/* Also enables dynamic shared memory and clusters of more than 8 blocks. A failure unloads
- * everything, unless the context is lost. */
+/* Also enables dynamic shared memory and clusters of more than 8 blocks. A failure unloads, unless
+ * the context is lost. */
 bool kernel_library_load(struct gpu_session *gpu, const struct text *code, size_t unit_count,
 	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library);
 void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *library);
 
-/* Queues one launch, without its `repeat`. */
+/* Ignores the launch's `repeat`. */
 bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments);
 
-/* Asks the driver for resources. Fails with OUTCOME_LAUNCH_FAILED if no block or cluster fits on
- * the GPU. */
+/* OUTCOME_LAUNCH_FAILED if no block or cluster fits on the GPU. */
 bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, struct kernel_resources *resources);
 

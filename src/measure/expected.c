@@ -8,7 +8,6 @@
 #include "candidate/array_file.h"
 #include "measure/loaded.h"
 
-/* ---- memory ---- */
 static bool upload(struct gpu_session *gpu, CUdeviceptr to, const void *from, uint64_t bytes)
 {
 	static const char uploading[] = "uploading what is expected";
@@ -35,7 +34,7 @@ static bool units_upload(struct gpu_session *gpu, const struct problem_data *pro
 	       upload(gpu, expected->units, units, expected->unit_count * 8);
 }
 
-/* The cipher works on whole words. */
+/* for the cipher */
 static uint64_t whole_words(uint64_t bytes)
 {
 	return (bytes + 7) / 8 * 8;
@@ -52,7 +51,6 @@ static bool values_allocate(struct gpu_session *gpu, const struct problem_data *
 	return gpu_allocate(gpu, expected->bytes, &expected->values);
 }
 
-/* ---- the scale of the values ---- */
 static double double_of(uint64_t bits)
 {
 	double value;
@@ -61,7 +59,7 @@ static double double_of(uint64_t bits)
 	return value;
 }
 
-/* Sums up the groups from `high` down to two consecutive empty ones, or 0. *low is the last. */
+/* Sums up groups from `high` down to two consecutive empty ones. *low is the last. */
 static struct helper_magnitude_group run_of(
 	const struct helper_magnitude_group *groups, int high, int *low)
 {
@@ -83,8 +81,8 @@ static struct helper_magnitude_group run_of(
 	return run;
 }
 
-/* The values of a mask are at least 256 times as large as all below (two empty groups of 4
- * binades), and almost equal or rare. */
+/* Masks are at least 256 times as large as all values below (two empty groups of 4 binades), and
+ * almost equal or rare. */
 static bool is_mask(const struct helper_magnitude_group *run, uint64_t below)
 {
 	const double mask_least = 1000, alike_ratio = 2;
@@ -117,8 +115,7 @@ double expected_scale(const struct helper_magnitude_group *groups)
 	return 0;
 }
 
-/* The trusted configuration computes the output. It must not produce NaN, because it may have a
- * bug. */
+/* The trusted configuration may have a bug, so it must not produce NaN. */
 static bool is_trusted(const struct reference_output *output)
 {
 	return !output->launch && !output->file;
@@ -139,7 +136,6 @@ static bool refuse_values(struct gpu_session *gpu, const char *tensor, uint64_t 
 		expected_finite_hint);
 }
 
-/* Computes the scale. Fails if elements are unwritten. */
 static bool values_check(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
@@ -158,7 +154,6 @@ static bool values_check(struct gpu_session *gpu, const struct problem_data *pro
 		trusted ? OUTCOME_WRONG_RESULT : OUTCOME_LAUNCH_FAILED);
 }
 
-/* ---- values from a reference kernel ---- */
 static bool kernel_run(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
@@ -170,7 +165,7 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 		.units = expected->units,
 		.unit_count = expected->unit_count,
 		.expected = expected->values,
-		.buffers = problem->arena.buffers, /* set 0 comes first */
+		.buffers = problem->arena.buffers, /* set 0 */
 	};
 	struct text *code = NULL;
 	bool done;
@@ -195,7 +190,6 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 	return done;
 }
 
-/* ---- values from a file ---- */
 static bool file_take(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
@@ -214,7 +208,6 @@ static bool file_take(struct gpu_session *gpu, const struct problem_data *proble
 	       values_check(gpu, problem, inputs, index);
 }
 
-/* ---- values from the trusted configuration ---- */
 static bool trusted_copy(struct gpu_session *gpu, const struct problem_data *problem,
 	enum inputs inputs, size_t index)
 {
@@ -248,17 +241,16 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, e
 	for (size_t i = 0; done && i < problem->reference->output_count; i++)
 		done = !is_trusted(&problem->reference->outputs[i]) ||
 		       trusted_copy(gpu, problem, inputs, i);
-	/* a candidate may get memory with partial results */
+	/* a candidate may get this memory */
 	done = done && loaded_reset(gpu, &loaded) && gpu_synchronize(gpu, "running the kernel");
-	*plan = loaded.plan; /* for the second inputs */
+	*plan = loaded.plan;
 	loaded.plan = (struct plan){0};
 	if (done || !gpu->failure.fatal)
 		loaded_release(gpu, &loaded);
 	return done;
 }
 
-/* ---- the cipher ---- */
-/* The cipher is its own inverse. Its key is never in device memory. */
+/* Its own inverse. The key is never in device memory. */
 bool expected_cipher(
 	struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs)
 {
@@ -274,7 +266,6 @@ bool expected_cipher(
 	return true;
 }
 
-/* ---- all outputs ---- */
 static void release(struct gpu_session *gpu, struct problem_data *problem, enum inputs inputs)
 {
 	struct expected *expected = problem->expected[inputs];
@@ -316,7 +307,7 @@ static bool make(struct gpu_session *gpu, struct problem_data *problem, enum inp
 	       expected_cipher(gpu, problem, inputs);
 }
 
-/* Only a reference kernel may take longer than a candidate. */
+/* A reference kernel may take longer. */
 static void reference_progress(const struct gpu_session *gpu, const struct problem_data *problem)
 {
 	double allow_s = gpu->options.kernel_timeout_s;

@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * The expected values of a problem's outputs: from a reference kernel at a list of points, a file,
- * or a run of the trusted configuration. A second set of inputs has its own, because a kernel could
- * be correct only on inputs that it has seen.
- *
- * Candidates can read neither values nor points: both are encrypted, except during comparisons.
+ * The expected values of a problem's outputs. Candidates can read neither them nor the list of
+ * compared points: both are encrypted, except during comparisons.
  */
 #ifndef MEASURE_EXPECTED_H
 #define MEASURE_EXPECTED_H
 
 #include "measure/problem_data.h"
 
-/* For the first inputs, unless the values exist. */
 bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem);
-/* For the second inputs; follows expected_prepare(), and leaves the first inputs in the tensors. If
- * the reference fails, sets has_no_second and succeeds; fails only if the context is lost. */
+/* Follows expected_prepare(), and leaves the first inputs in the tensors. If the reference fails,
+ * sets has_no_second and succeeds; fails only if the context is lost. */
 bool expected_prepare_second(struct gpu_session *gpu, struct problem_data *problem);
-/* Queues decryption before comparisons, or encryption after them. */
+/* Decrypts before comparisons, encrypts after them. */
 bool expected_cipher(
 	struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs);
-/* The scale of absolute tolerances: the largest finite |value|, or 0. Masks (such as -1e9 in
- * attention scores) do not count, because errors of other elements are not proportional to them.
- * tt_magnitudes fills the groups. Pure function. */
+/* The largest finite |value|, or 0. Masks (such as -1e9 in attention scores) do not count, because
+ * errors of other elements are not proportional to them. tt_magnitudes fills the groups. Pure
+ * function. */
 double expected_scale(const struct helper_magnitude_group *groups);
-/* For inputs whose reference is NaN or infinite. */
 extern const char expected_finite_hint[];
 void expected_release(struct gpu_session *gpu, struct problem_data *problem);
 

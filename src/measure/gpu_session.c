@@ -62,7 +62,7 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 	string_put(identity->name, sizeof(identity->name), gpu->facts.name);
 	nvml_driver_version(nvml, identity->driver, sizeof(identity->driver));
 	if (!nvml_select(nvml, identity->uuid)) {
-		/* the driver does not tell which UUIDs are MIG's, but NVML needs the prefix */
+		/* NVML needs the prefix of MIG instances */
 		memcpy(identity->uuid, "MIG", 3);
 		if (!nvml_select(nvml, identity->uuid)) {
 			memcpy(identity->uuid, "GPU", 3);
@@ -153,7 +153,6 @@ enum status gpu_session_open(
 	enum status status = STATUS_OK;
 
 	if (!gpu->context) {
-		/* these end with the request */
 		gpu->options = *setup;
 		gpu->options.device = NULL;
 		gpu->options.helpers = NULL;
@@ -162,7 +161,6 @@ enum status gpu_session_open(
 		TRY(gpu_session_describe(&gpu->cuda, gpu->nvml, gpu->device, &gpu->gpu, err));
 		status = context_open(gpu, err);
 	}
-	/* lower after a reference has hung */
 	gpu->options.reference_timeout_s = setup->reference_timeout_s;
 	if (status == STATUS_OK && setup->helpers && !gpu->helpers.library)
 		status = helpers_open(gpu, setup->helpers, err);

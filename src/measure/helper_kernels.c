@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernels are correct with any grid; grids here fill the GPU. Values have the order and types
- * of the arguments in helpers.cu.
+ * The kernels are correct with any grid; grids here fill the GPU. Values are in the order and types
+ * of helpers.cu.
  */
 #include "measure/helper_kernels.h"
 
@@ -178,8 +178,7 @@ bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *results
 	return gpu_synchronize(gpu, "running the kernel");
 }
 
-/* ---- buffers with guard zones ---- */
-/* Four unlikely values of a kernel's output. */
+/* unlikely values of a kernel's output */
 static const uint32_t guard_pattern = 0x5ac396e1u;
 
 static uint64_t aligned(uint64_t bytes)
@@ -226,8 +225,7 @@ void arena_release(struct gpu_session *gpu, struct arena *arena)
 	*arena = (struct arena){0};
 }
 
-/* The zone before the first buffer once, the zone behind each buffer in all sets. A zone may start
- * within a word, so the pattern is rotated. */
+/* A zone may start within a word, so the pattern is rotated. */
 static bool for_zones(
 	struct gpu_session *gpu, const struct arena *arena, size_t counter, bool writes)
 {

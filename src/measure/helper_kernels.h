@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Queues the helper kernels (templates/common/helpers.cu). An arena is one piece of device memory,
- * with guard zones around its buffers to find writes outside of them.
+ * Queues helper kernels (templates/common/helpers.cu). An arena has guard zones around its buffers,
+ * to find writes outside of them.
  */
 #ifndef MEASURE_HELPER_KERNELS_H
 #define MEASURE_HELPER_KERNELS_H
@@ -14,36 +14,34 @@ bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, ui
 /* `count` pieces begin `stride` bytes apart. */
 bool helper_poison_pieces(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
 	uint32_t pattern, uint64_t stride, uint64_t count);
-/* Adds to the scratch counter. */
 bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, uint64_t row_bytes,
 	uint64_t pitch_bytes, size_t counter);
 
-/* Expected values of an output. A unit is an element or a row. */
+/* A unit is an element or a row. */
 struct expected {
-	CUdeviceptr units; /* int64: indices of compared units */
+	CUdeviceptr units; /* int64 indices */
 	uint64_t unit_count, unit_size;
-	CUdeviceptr values; /* doubles, or a tensor of the output's type */
-	uint64_t bytes;     /* size of the values */
-	uint64_t ld;        /* pitch of that tensor; 0 for doubles */
-	double scale;       /* absolute tolerances are relative to it */
+	CUdeviceptr values; /* doubles, or a tensor */
+	uint64_t bytes;     /* of the values */
+	uint64_t ld;        /* of the tensor; 0: doubles */
+	double scale;       /* of absolute tolerances */
 };
-/* Writes compare result `index` of the scratch. */
+/* Into the scratch's result `index`. */
 bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
 	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t index);
-/* Writes a struct helper_magnitudes to the scratch counters, which must be clear. */
+/* Adds a struct helper_magnitudes to the scratch counters. */
 bool helper_magnitudes(
 	struct gpu_session *gpu, const struct plan_buffer *tensor, const struct expected *expected);
 /* In whole words of 8 bytes. */
 bool helper_cipher(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint64_t key);
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
-/* A spacer kernel of about 50 us: work behind it starts without gaps. */
+/* Takes about 50 us; work behind it starts without gaps. */
 bool helper_spacer(struct gpu_session *gpu);
 bool scratch_clear(struct gpu_session *gpu);
-/* Waits, and copies the first results and counters to the host. */
+/* Waits, and copies results and counters. */
 bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *results,
 	size_t result_count, uint64_t *counters, size_t counter_count);
 
-/* ---- buffers with guard zones ---- */
 enum {
 	ARENA_GUARD_BYTES = 4096,
 	ARENA_ALIGNMENT = 256,
@@ -56,21 +54,21 @@ struct arena {
 	uint64_t set_bytes;   /* between two sets */
 	CUdeviceptr *buffers; /* set by set; 0 for a buffer of 0 bytes */
 	uint64_t *buffer_bytes;
-	size_t count; /* buffers of a set */
+	size_t count; /* of a set */
 };
 
-/* Device memory of one set, with guard zones. */
+/* Of one set, with guard zones. */
 uint64_t arena_size(const uint64_t *sizes, size_t count);
 bool arena_allocate(struct gpu_session *gpu, const uint64_t *sizes, size_t count, size_t set_count,
 	struct arena *arena);
 void arena_release(struct gpu_session *gpu, struct arena *arena);
 
-/* Counts changed bytes of guard zones: before the first buffer of the first set in scratch counter
- * `counter`, behind buffer i of any set in counter+1+i. */
+/* Counts changed bytes of guard zones: before the first buffer in scratch counter `counter`, behind
+ * buffer i of any set in counter+1+i. */
 bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t counter);
 bool arena_repair(struct gpu_session *gpu, const struct arena *arena);
 
-/* Adds the number of bytes that differ from helper_poison()'s pattern. */
+/* Counts bytes that differ from helper_poison()'s pattern. */
 bool helper_count_written(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
 	uint32_t pattern, size_t counter);
 

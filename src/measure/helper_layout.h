@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the worker shares with the stand-in driver of the tests, which emulates the helper kernels.
- * helpers.cu lists their arguments.
+ * The worker and the tests' stand-in driver, which emulates the helper kernels, share these.
  */
 #ifndef MEASURE_HELPER_LAYOUT_H
 #define MEASURE_HELPER_LAYOUT_H
@@ -30,16 +29,15 @@ enum {
 	ANCHOR_ITERATIONS = 30000, /* about 1 ms at 1.98 GHz */
 };
 
-/* Contents of probe inputs, besides enum buffer_contents. `low` is the magnitude of large elements;
- * `high` scales all. */
+/* Contents of probe inputs. `low` is the magnitude of large elements; `high` scales all. */
 enum probe {
 	PROBE_MIXED =
 		64,  /* one element in 64 is large, others at least 2^-8 of high; random signs */
 	PROBE_SIGNS, /* high or twice high; random signs */
 };
 
-/* Outputs hold this poison before a run: for floating-point types a NaN that no arithmetic
- * produces, which differs from a NaN that a kernel wrote. */
+/* Outputs hold this poison before a run. Floating-point types have a NaN that no arithmetic
+ * produces, unlike the NaN of a kernel. */
 static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_FP32] = 0x7fc5a5a5u,
 	[DTYPE_TF32] = 0x7fd5a5a5u,
@@ -58,31 +56,31 @@ static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_U64] = 0xa7a5a5a5u,
 	[DTYPE_BOOL] = 0x5a5a5a5au,
 };
-/* Fills workspaces: a NaN in every dtype. */
+/* A NaN in every dtype. */
 static const uint32_t helper_workspace_poison = 0x7fff7fffu;
 
-/* A reference kernel writes this NaN where any value is correct. */
+/* A reference kernel writes it where any value is correct. */
 static const uint64_t helper_anything = UINT64_C(0x7ff8000000000a11);
 
-/* Integers have no NaN: elements that the trusted configuration leaves unwritten must differ from a
+/* Integers have no NaN: unwritten elements of the trusted configuration must differ from a
  * candidate's. */
 static inline uint32_t helper_trusted_poison(enum dtype dtype)
 {
 	return helper_output_poison[dtype] ^ (dtype_is_float(dtype) ? 0 : 0x01010101u);
 }
 
-/* Result of tt_magnitudes. A group covers 4 binades. */
+/* of tt_magnitudes; a group covers 4 binades */
 enum {
 	MAGNITUDE_GROUPS = 512
 };
 struct helper_magnitudes {
 	uint64_t unset, nans;
 	struct helper_magnitude_group {
-		uint64_t count, largest_bits, smallest_inverted_bits; /* of doubles */
+		uint64_t count, largest_bits, smallest_inverted_bits;
 	} groups[MAGNITUDE_GROUPS];
 };
 
-/* The layout of struct tt_result in helpers.cu. */
+/* struct tt_result in helpers.cu */
 struct helper_compare_result {
 	uint64_t violations;
 	uint64_t first_bad; /* all bits set: none */

@@ -56,7 +56,6 @@ static bool workspaces_make(struct gpu_session *gpu, struct loaded *loaded)
 	       workspaces_reset(gpu, loaded);
 }
 
-/* The address is 16-byte aligned. */
 static bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_map *map,
 	CUdeviceptr address, CUtensorMap *encoded)
 {
@@ -125,9 +124,7 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 	return true;
 }
 
-/* ---- variables of the code ---- */
-/* Each symbol is in some unit, and at least as large as its tensor; its address is 0 for other
- * units. */
+/* Each symbol is in some unit (0: not in its own), and at least as large as its tensor. */
 static bool symbols_find(struct gpu_session *gpu, struct loaded *loaded)
 {
 	const struct plan *plan = &loaded->plan;
@@ -181,7 +178,7 @@ bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded, s
 	return true;
 }
 
-/* The driver does not know variables that were optimised away. */
+/* The driver may not know optimised variables. */
 static bool global_add(struct gpu_session *gpu, struct loaded *loaded, CUlibrary library,
 	const struct cubin_variable *variable)
 {
@@ -231,7 +228,6 @@ bool loaded_reset(struct gpu_session *gpu, const struct loaded *loaded)
 	return workspaces_reset(gpu, loaded);
 }
 
-/* ---- loading and running ---- */
 static bool load_code(
 	struct gpu_session *gpu, struct loaded *loaded, const struct text *code, size_t unit_count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A loaded candidate, which can run on any set of its problem's tensors.
+ * A loaded candidate can run on any set of its problem's tensors.
  */
 #ifndef MEASURE_LOADED_H
 #define MEASURE_LOADED_H
@@ -8,9 +8,8 @@
 #include "measure/candidate_kernels.h"
 #include "measure/problem_data.h"
 
-/* A variable that kernels may write to. */
 struct loaded_global {
-	CUdeviceptr at, original; /* original is 0 if all bytes were 0 */
+	CUdeviceptr at, original; /* original 0: all bytes were 0 */
 	size_t bytes;
 };
 
@@ -21,24 +20,24 @@ struct loaded {
 	struct kernel_resources *resources; /* per launch */
 	struct arena workspaces;
 	size_t set_count;
-	CUdeviceptr *buffers;     /* plan.buffer_count per set, also of probe inputs */
-	CUtensorMap *tensor_maps; /* plan.tensor_map_count per set */
+	CUdeviceptr *buffers;     /* per set, also of probe inputs */
+	CUtensorMap *tensor_maps; /* per set */
 	struct failure failure;   /* if loading failed; else ok */
-	CUdeviceptr *symbols;     /* 0 where the code does not use the symbol */
+	CUdeviceptr *symbols;     /* 0: unused */
 	struct loaded_global *globals;
 	size_t global_count;
 };
 
-/* Takes the plan. Sets loaded->failure if it does not load. */
+/* Takes the plan. May set loaded->failure. */
 void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,
 	struct plan *plan, char *const *cubins, size_t cubin_count);
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);
-/* Queues copies of a set's tensors to the symbols, before each verified run. */
+/* Copies a set's tensors to the symbols, before each verified run. */
 bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded, size_t set);
-/* Restores variables and workspaces to their state after loading, so that the kernel remembers
- * nothing. loaded_fill_symbols() follows. */
+/* Resets variables and workspaces, so that the kernel remembers nothing. loaded_fill_symbols()
+ * follows. */
 bool loaded_reset(struct gpu_session *gpu, const struct loaded *loaded);
-/* Queues one run: the zeroing of workspaces, then all launches. */
+/* Zeroes workspaces, and queues all launches. */
 bool loaded_run(struct gpu_session *gpu, const struct loaded *loaded, size_t set);
 /* Stream operations of a run. */
 size_t loaded_operations(const struct loaded *loaded);

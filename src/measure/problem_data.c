@@ -5,10 +5,9 @@
 #include "candidate/array_file.h"
 #include "measure/expected.h"
 
-/* The set number of the second inputs in seeds. */
+/* instead of a set number in seeds */
 static const uint64_t second_inputs = 1 << 20;
 
-/* ---- selection of compared units ---- */
 struct points {
 	int64_t *units;
 	size_t count, capacity;
@@ -34,11 +33,11 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 	return (a + b - 1) / b;
 }
 
-/* Picks from one of `strata` equal parts of 0..count-1. The first gives 0, the last count-1. */
+/* The first of `strata` equal parts of 0..count-1 gives 0, the last count-1. */
 static uint64_t stratum_pick(
 	struct points *points, uint64_t count, uint64_t strata, uint64_t stratum)
 {
-	/* count < 2^62 and strata <= 2^22: the product could overflow */
+	/* count < 2^62, strata <= 2^22: avoid an overflow */
 	uint64_t low = count / strata * stratum + count % strata * stratum / strata;
 	uint64_t high = count / strata * (stratum + 1) + count % strata * (stratum + 1) / strata;
 
@@ -49,7 +48,7 @@ static uint64_t stratum_pick(
 	return low + random_below(&points->random, high - low);
 }
 
-/* Adds up to `budget` points of a row or column of `count` elements, `stride` apart. */
+/* Up to `budget` points of a row or column of `count` elements. */
 static void add_line(
 	struct points *points, uint64_t first, uint64_t stride, uint64_t count, uint64_t budget)
 {
@@ -59,7 +58,6 @@ static void add_line(
 		point_add(points, first + stride * stratum_pick(points, count, strata, i));
 }
 
-/* First, last, then random. */
 static uint64_t line_pick(struct points *points, uint64_t count, unsigned index)
 {
 	if (index == 0)
@@ -73,7 +71,6 @@ static void add_patches(struct points *points, uint64_t rows, uint64_t columns)
 {
 	uint64_t height = POINTS_PATCH, width = POINTS_PATCH;
 
-	/* fewer patches than of 16x16 */
 	while (ceil_div(rows, height) * ceil_div(columns, width) * POINTS_PER_PATCH >
 		POINTS_FULL_MAX) {
 		height *= 2;
@@ -133,12 +130,11 @@ size_t points_choose_rows(uint64_t rows, uint64_t columns, uint64_t seed, int64_
 	return points.count;
 }
 
-/* ---- tensors ---- */
 size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes)
 {
 	size_t sets = 2;
 
-	/* three quarters of the memory are for workspaces and other problems */
+	/* the rest is for workspaces and other problems */
 	while (sets < PROBLEM_SETS_MAX && sets * set_bytes < 2 * l2_bytes)
 		sets *= 2;
 	while (sets > 1 && sets * set_bytes > memory_bytes / 4)
@@ -146,7 +142,7 @@ size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_
 	return sets;
 }
 
-/* A sample of short runs in place needs unused sets. */
+/* A sample of short runs needs unused sets. */
 static size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes)
 {
 	while (sets < SETS_IN_PLACE && 2 * sets * set_bytes <= memory_bytes / 4)
@@ -196,8 +192,8 @@ bool problem_data_restores_inputs(const struct problem_data *problem)
 	return false;
 }
 
-/* Group sizes determine the run time: fresh inputs have those of the first ones, second inputs
- * those of set 0. */
+/* Group sizes determine the run time: fresh inputs keep them, and second inputs have those of set
+ * 0. */
 static uint64_t contents_seed(const struct gpu_session *gpu, const struct problem_data *problem,
 	size_t set, size_t tensor)
 {
@@ -277,7 +273,7 @@ static bool fill(struct gpu_session *gpu, const struct problem_data *problem, si
 						   : fill_random(gpu, problem, set, tensor, data);
 }
 
-/* The operation accepts any numbers. */
+/* Any numbers are accepted. */
 static bool is_free(const struct plan_buffer *tensor)
 {
 	return tensor->role == BUFFER_INPUT && tensor->bytes && dtype_is_float(tensor->dtype) &&
@@ -295,7 +291,7 @@ static size_t probe_sets(const struct reference_plan *reference)
 	return count < 1 ? 1 : count < PROBE_SETS_MAX ? count : PROBE_SETS_MAX;
 }
 
-/* They fit into the dtype, and sums of their products keep some bits of small ones. */
+/* Sums of their products keep some bits of small elements. */
 static double large_of(enum dtype dtype)
 {
 	return dtype == DTYPE_FP64 ? 0x1p40 : dtype_size(dtype) > 1 ? 0x1p15 : 0x1p8;
@@ -341,7 +337,7 @@ static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem
 	return problem_data_restore_inputs(gpu, problem, set);
 }
 
-/* Elements have no pitch. */
+/* Without pitch. */
 static bool contents_make(struct gpu_session *gpu, const struct problem_data *problem,
 	size_t tensor, struct text *elements)
 {
@@ -359,7 +355,7 @@ static bool contents_make(struct gpu_session *gpu, const struct problem_data *pr
 	return status == STATUS_OK || gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 }
 
-/* Row by row, with poison between rows, which no kernel may read. */
+/* With poison between rows, which no kernel may read. */
 static bool contents_upload(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t tensor)
 {
@@ -488,7 +484,6 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 	if (problem_data_restores_inputs(problem) && !gpu->options.l2_warm)
 		problem->set_count = problem_set_count_in_place(
 			problem->set_count, set_bytes, gpu->memory_limit_bytes);
-	/* probe inputs may use another quarter */
 	problem->probe_count = probe_sets(problem->reference);
 	if (problem->probe_count * set_bytes > gpu->memory_limit_bytes / 4)
 		problem->probe_count = 0;

@@ -7,7 +7,6 @@
 #include "record/record_read.h"
 #include "record/record_write.h"
 
-/* ---- requests ---- */
 #define SETUP(field) RECORD_VALUE(struct measure_setup, field, #field)
 static const struct record_member setup_members[] = {
 	SETUP(device),
@@ -54,7 +53,7 @@ static const struct record_member job_members[] = {
 /* open: a worker ignores "problem" and "configuration" */
 RECORD_DEFINE(struct device_job, device_job_record, job_members, .name = "job", .open = true);
 
-/* Number, true or false for "True" or "False", or string. */
+/* A number, a boolean for "True" or "False", or a string. */
 static struct json *value_json(const char *text)
 {
 	char *end;
@@ -84,7 +83,6 @@ static struct json *values_json(const char *text)
 	return values;
 }
 
-/* Only a GPU's worker needs a plan. */
 static struct json *job_write(const void *field)
 {
 	const struct device_job *job = field;
@@ -138,7 +136,6 @@ static const struct record_member request_members[] = {
 };
 RECORD_DEFINE(struct measure_request, measure_request_record, request_members, .name = "request");
 
-/* ---- replies ---- */
 #define IS(field)   RECORD_VALUE(struct device_listing, identity.field, #field)
 #define FACT(field) RECORD_VALUE(struct device_listing, facts.field, #field)
 static const struct record_member gpu_members[] = {

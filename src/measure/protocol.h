@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages between the tuner and a GPU's worker or a user's program, as lines of JSON
- * (templates/programs.md has a transcript).
- *
- * A request carries everything that it needs, because its process may be new; the worker caches
- * earlier tensors, expected values and kernels by hash. "hello" gets one reply. "measure" gets one
- * for each job, in the order in which they end. If a request fails as a whole, the answer has an
- * error, and the worker ends. A candidate that fails has an outcome instead.
- *
- * Before steps that may be long or crash, a "progress" answer names the job, and the allowed time
- * for the watchdog. After a `fatal` result the context is lost, and the process ends.
+ * Messages between the tuner and a GPU's worker or a user's program (README.md,
+ * templates/programs.md). A request carries everything that it needs, because its process may be
+ * new. A candidate that fails has an outcome; an error ends the worker. "progress" answers tell the
+ * watchdog about long or dangerous steps. After a `fatal` result the context is lost, and the
+ * process ends.
  */
 #ifndef MEASURE_PROTOCOL_H
 #define MEASURE_PROTOCOL_H
@@ -18,7 +13,7 @@
 #include "process/worker.h"
 
 /* ---- requests ---- */
-/* Requests to one process may differ only in reference_timeout_s. */
+/* Constant in a process, except for reference_timeout_s. */
 struct measure_setup {
 	char *device; /* UUID */
 	uint64_t seed;
@@ -29,42 +24,41 @@ struct measure_setup {
 };
 RECORD_DECLARE(struct measure_setup, measure_setup_record);
 
-/* Tensors and reference of a problem. */
 struct device_problem {
 	const char *operation, *text; /* borrowed; text is canonical */
 	struct reference_plan reference;
-	char **cubins; /* files of the reference's build units, if it has a kernel */
+	char **cubins; /* of the reference's kernel, per build unit */
 	size_t cubin_count;
 };
 RECORD_DECLARE(struct device_problem, device_problem_record);
 void device_problem_key(const struct device_problem *problem, char key[HASH_SIZE]);
 
-/* A candidate to load, verify (if `verify`) and sample. */
+/* To load, verify (if `verify`) and sample. */
 struct device_job {
-	/* Repeated by the reply. Messages name a job by its index. */
+	/* Repeated by the reply. */
 	uint64_t ticket;
 	struct device_problem *problem; /* NULL for the anchor */
 	struct plan *plan;
-	char **cubins; /* one per build unit: kernel_code_read() */
+	char **cubins; /* for kernel_code_read(), per unit */
 	size_t cubin_count;
-	uint32_t load; /* each number is loaded separately */
+	uint32_t load; /* jobs with different numbers are loaded separately */
 	bool verify;
-	const char *family, *configuration; /* borrowed; for recordings and programs */
+	const char *family, *configuration; /* borrowed */
 	/* not sent: */
 	const struct kernel_resources *resources; /* per launch; may be NULL */
 	double predicted_time_us;                 /* for the model device */
 };
 RECORD_DECLARE(struct device_job, device_job_record);
 
-/* A round takes one observation of every job. Without rounds and energy_s, nothing is timed. */
+/* A round takes one observation of every job. Nothing is timed without rounds and energy_s. */
 struct sampling {
 	unsigned rounds;
-	unsigned rounds_before; /* of earlier requests of the series; for recordings */
-	double seconds_max;     /* the last observation begins before; 0: no limit */
-	double give_up_us;      /* limit of the first observation; 0: none */
-	double rest_ratio;      /* idle time relative to the sample batch's */
-	double sustained_s; /* if above 0, each sample batch keeps the GPU busy for this long, and
-			       its second half counts */
+	unsigned rounds_before; /* of earlier requests, for recordings */
+	double seconds_max;     /* no observation begins later; 0: no limit */
+	double give_up_us;      /* a job with a slower first observation stops; 0: never */
+	double rest_ratio;      /* idle time after a sample batch, relative to its busy time */
+	double sustained_s; /* if above 0, a sample batch keeps the GPU busy for this long, and its
+			       second half counts */
 	double energy_s;    /* if above 0, measures the energy of each job for at least this long
 			       instead */
 	double until_s;     /* clock_seconds() at which jobs time out; 0: never */
@@ -72,7 +66,7 @@ struct sampling {
 
 enum measure_kind {
 	REQUEST_HELLO,
-	REQUEST_PREPARE, /* compiles a job ahead, in another process */
+	REQUEST_PREPARE, /* compiles ahead, in another process */
 	REQUEST_MEASURE,
 };
 
@@ -85,7 +79,7 @@ struct measure_request {
 	bool is_hello, prepares; /* prepares: only "prepare" requests follow */
 	char *device;            /* number or UUID; NULL: all GPUs */
 	/* Of others: */
-	struct measure_setup *setup; /* for a GPU's worker */
+	struct measure_setup *setup;
 	struct device_job *jobs;
 	size_t job_count;
 	bool measures, verifies; /* verifies: by programs */
@@ -97,7 +91,7 @@ RECORD_DECLARE(struct measure_request, measure_request_record);
 struct device_listing {
 	struct device_facts facts;
 	struct device_identity identity; /* without the anchor */
-	char busy_by[128];               /* holder of the lock, or ""; not sent */
+	char busy_by[128];               /* not sent; may be "" */
 };
 RECORD_DECLARE(struct device_listing, device_listing_record);
 
@@ -113,23 +107,20 @@ RECORD_DECLARE(struct measure_gpus, measure_gpus_record);
 
 struct device_reply {
 	uint64_t ticket;       /* of the job */
-	bool lost;             /* set by struct device: no other reply follows */
-	bool fatal;            /* the worker's last reply */
-	bool reference_failed; /* the outcome is the reference's: no candidate of the problem can be
-				  verified */
+	bool lost;             /* no other reply follows */
+	bool fatal;            /* the last reply */
+	bool reference_failed; /* no candidate of the problem can be verified */
 	bool gave_up;          /* because of give_up_us */
-	struct result result; /* resources: NULL if the kernels did not load; a sample is the median
-				 of a sample batch */
+	struct result result;  /* resources may be NULL; a sample is the median of a sample batch */
 };
 
-/* Progress, the reply to a job, or an error. */
 struct measure_answer {
 	int64_t id;       /* of the request */
-	int64_t progress; /* index of the job; -1: none, or the context */
+	int64_t progress; /* index of the job, or -1 */
 	bool is_progress;
 	bool reference; /* of the job's reference */
 	double allow_s; /* 0: the usual limit */
-	int64_t job;    /* index for `reply` */
+	int64_t job;    /* index */
 	bool has_outcome;
 	struct device_reply reply;
 	struct error error; /* status OK: no error */

@@ -8,12 +8,12 @@ enum {
 	SERIES_SAMPLES = 2,
 	SERIES_SAMPLES_MAX = SERIES_SAMPLES + 1,
 };
-/* A correct kernel's second series may be slower by this: the scatter of sampler_is_noisy(), and
- * the overlap of a run's start and end with other runs, up to 1.1 us on an H200 (README.md), with a
- * margin. */
+/* A correct kernel's second series may be slower by the scatter of sampler_is_noisy(), and because
+ * the starts and ends of its runs do not overlap others: up to 1.1 us on an H200 (README.md), with
+ * a margin. */
 static const double noise_ratio = 1.1, noise_us = 2;
 
-/* Reads other memory, so that new data leaves the L2 cache before the kernel reads it. */
+/* Reads other memory, so that new data leaves the L2. */
 static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
 {
 	const uint64_t l2_bytes = (uint64_t)gpu->gpu.facts.l2_bytes;
@@ -23,14 +23,12 @@ static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
 	return problem->is_warm || helper_checksum(gpu, problem->arena.base, 1, bytes, bytes, 0);
 }
 
-/* What a timed run finds. */
 struct conditions {
 	bool all_fresh; /* in all sets */
-	bool resets;    /* variables and workspaces are reset */
+	bool resets;
 };
 
-/* Nothing that the kernel did before can help: its untimed run precedes the new inputs and the
- * poison. */
+/* The untimed run precedes the new inputs and the poison. */
 static bool sample(struct gpu_session *gpu, struct runner *runner, struct conditions conditions,
 	struct verify_sample *on, double *sample_us)
 {
@@ -71,7 +69,7 @@ bool retest_sample(
 	       verify_sample(gpu, runner->loaded, &on, true, result);
 }
 
-/* A random set from each sample's part, so that samples cover different group sizes. */
+/* Samples together cover different group sizes. */
 static size_t set_of(struct problem_data *problem, size_t index)
 {
 	const size_t part = problem->set_count / SERIES_SAMPLES;
@@ -81,9 +79,8 @@ static size_t set_of(struct problem_data *problem, size_t index)
 	return index % SERIES_SAMPLES * part + (size_t)random_below(&problem->fresh, part);
 }
 
-/* The first sample follows the timing, and finds kernels that count launches. Later ones begin
- * without memory, so that the kernel cannot recognise the verified inputs; if they are slower, the
- * first does not count. */
+/* The first sample finds kernels that count launches. Later ones begin without memory, so that the
+ * kernel cannot recognise inputs. */
 static bool series(
 	struct gpu_session *gpu, struct runner *runner, struct result *result, double *time_us)
 {

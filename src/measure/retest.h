@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * A kernel can return at once if its output exists, count its launches, or store results: it looks
- * fast while it is timed, and correct while it is verified. The retest times and verifies the same
- * runs, on new inputs.
+ * Times and verifies the same runs on new inputs, to find kernels that cheat (README.md).
  */
 #ifndef MEASURE_RETEST_H
 #define MEASURE_RETEST_H
 
 #include "measure/runner.h"
 
-/* One more sample with poisoned outputs, where a random set holds the second inputs. Verifies
- * results and memory. */
+/* One sample with poisoned outputs; a random set holds the second inputs. Verifies results and
+ * memory. */
 bool retest_sample(
 	struct gpu_session *gpu, struct runner *runner, struct result *result, double *sample_us);
-/* The second series: two verified samples with fresh inputs and poisoned outputs, which use no set
- * twice. Variables and workspaces are reset before the second; if it is slower, a third replaces
- * the first. *time_us: the faster time, or the median if group sizes differ. */
+/* Two verified samples with fresh inputs and poisoned outputs, which use no set twice. The second
+ * one follows a reset of variables and workspaces; if it is slower, a third replaces the first.
+ * *time_us: the faster time, or the median if group sizes differ. */
 bool retest_series(struct gpu_session *gpu, const struct runner *runner, struct device_reply *reply,
 	double *time_us);
 /* The second series contradicts the first. Pure function. */

@@ -11,25 +11,25 @@ static const double sample_target_us = 300;
 /* Up to this time, an untimed run warms the instruction cache and the TLB; the cold start of longer
  * kernels is negligible. */
 static const double untimed_run_max_us = 2000;
-/* An idle GPU lowers its clock after this time. */
+/* A GPU without work for this long may have lowered its clock. */
 static const double idle_s = 0.2;
 static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
-/* Resolution of events. */
+/* of events */
 static const double estimate_least_us = 0.5;
-/* Length of gapless work: more than reading the energy counter takes (about 15 ms on an H200), or
- * the GPU idles; much less than the interval of its changes. */
+/* Length of gapless work: longer than reading the energy counter (about 15 ms on an H200), or the
+ * GPU idles; much shorter than the counter's interval. */
 static const double piece_us = 20000;
-/* A warm-up raises a healthy card's clock to this part of its maximum. */
+/* A healthy card's clock after a warm-up, relative to its maximum. */
 static const double clock_up_ratio = 0.85;
 
 enum {
 	GRAPH_OPERATIONS_MAX = 2048,
 	SPACERS_PER_WARM_UP = 20,
 	PIECE_SAMPLES_MAX = 80,
-	EXTRA_RUNS = 4, /* in the shorter graph; the other has twice as many */
+	EXTRA_RUNS = 4, /* in the shorter graph; else twice as many */
 	EXTRA_ROUNDS = 9,
 };
-/* Events and replays take less; more is a disturbance. */
+/* more is a disturbance */
 static const double extra_most_us = 5;
 
 unsigned runner_runs_per_sample(double estimate_us, size_t operations)
@@ -82,8 +82,7 @@ static bool record(struct gpu_session *gpu, size_t event)
 	return GPU_CALL(gpu, "recording an event", cuEventRecord, gpu->events[event], gpu->stream);
 }
 
-/* Converts the times between events to times per run. Each interval has `runs` runs and an overhead
- * of extra_us. */
+/* Each interval between events has `runs` runs and an overhead of extra_us. */
 static bool elapsed(
 	struct gpu_session *gpu, unsigned count, double extra_us, double runs, double *times_us)
 {
@@ -114,8 +113,8 @@ static bool run_spacer(struct gpu_session *gpu, const void *context, size_t inde
 	return helper_spacer(gpu);
 }
 
-/* Times a single run and graphs of two lengths of the spacer kernel. Their difference is the time
- * of the additional runs; the rest is the overhead of events and replays. */
+/* Times a single run and graphs of two lengths of the spacer kernel. The difference of the graphs
+ * is the time of the additional runs; the rest is the overhead of events and replays. */
 static bool extra_measure(struct gpu_session *gpu)
 {
 	double times_us[3][EXTRA_ROUNDS], round_us[3], run_us;
@@ -154,7 +153,7 @@ static bool run_next(struct gpu_session *gpu, struct runner *runner)
 	return loaded_run(gpu, runner->loaded, set);
 }
 
-/* In the order in which runs will use the sets. */
+/* In the order of the runs. */
 bool runner_restore(struct gpu_session *gpu, const struct runner *runner)
 {
 	const size_t sets = runner->loaded->set_count;
@@ -168,7 +167,7 @@ bool runner_restore(struct gpu_session *gpu, const struct runner *runner)
 	return true;
 }
 
-/* On the set before those of the timed runs, whose data must not enter the cache. */
+/* The data of the timed runs must not enter the cache. */
 static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 {
 	size_t sets = runner->loaded->set_count;
@@ -179,7 +178,6 @@ static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 		(runner->next_graph * runner->runs_per_sample + sets - 1) % sets);
 }
 
-/* Single runs, one by one if tensors must be restored. */
 static bool estimate(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES])
 {
@@ -195,7 +193,7 @@ static bool estimate(
 	return done;
 }
 
-/* Leaves at least one set for the untimed run. */
+/* Leaves a set for the untimed run. */
 static void limit_to_sets(struct runner *runner)
 {
 	while (runner->runs_per_sample > 1 &&
@@ -225,7 +223,7 @@ bool runner_prepare(
 	runner->runs_per_sample = 1;
 	if (done && isnan(gpu->single_extra_us))
 		done = extra_measure(gpu);
-	/* modules are loaded lazily, and the kernel may crash */
+	/* modules load lazily, and the kernel may crash */
 	done = done && runner_restore(gpu, runner) && run_next(gpu, runner) &&
 	       gpu_synchronize(gpu, "running the kernel");
 	if (done)
@@ -270,7 +268,7 @@ static bool sample_start(struct gpu_session *gpu, struct runner *runner)
 	return graph_launch(gpu, runner->graphs[index]);
 }
 
-/* Graphs cover all sets, because the numbers of sets and of runs are powers of two. */
+/* Graphs cover all sets: all numbers are powers of two. */
 struct run_sets {
 	const struct loaded *loaded;
 	size_t first;
@@ -283,7 +281,6 @@ static bool run_set(struct gpu_session *gpu, const void *context, size_t index)
 	return loaded_run(gpu, sets->loaded, (sets->first + index) % sets->loaded->set_count);
 }
 
-/* Of the next `count` samples. */
 static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsigned count)
 {
 	for (size_t i = 0; runner->graphs && i < count; i++) {
@@ -299,7 +296,7 @@ static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsign
 	return true;
 }
 
-/* They use no set twice, and leave one for the untimed run. */
+/* Leaves a set for the untimed run. */
 static unsigned samples_with_restored_inputs(const struct runner *runner)
 {
 	const size_t samples = runner->loaded->set_count / runner->runs_per_sample;
@@ -364,7 +361,6 @@ void runner_release(struct gpu_session *gpu, struct runner *runner)
 	*runner = (struct runner){0};
 }
 
-/* ---- running without gaps, in pieces of piece_us ---- */
 static unsigned piece_samples(const struct runner *runner)
 {
 	const double sample_us = runner->estimate_us * runner->runs_per_sample;
@@ -393,8 +389,7 @@ static bool piece_finish(struct gpu_session *gpu, size_t first, size_t last, dou
 	return true;
 }
 
-/* ---- sustained load ---- */
-/* Pieces use two pairs of events in turn, without the restoration of tensors. */
+/* Pieces use two pairs of events in turn. */
 static size_t sustained_event(size_t piece)
 {
 	return 2 * (piece % 2);
@@ -437,7 +432,6 @@ bool runner_sustain(struct gpu_session *gpu, struct runner *runner, double secon
 	return gpu_synchronize(gpu, "running the kernel");
 }
 
-/* ---- energy ---- */
 /* The power is the energy between the first and the last observed change of the card's counter,
  * divided by the time between them; without a counter, the card's power reading.
  *
@@ -447,14 +441,14 @@ static const double energy_time_limit_ratio = 3;
 struct counting {
 	struct gpu_session *gpu;
 	double seconds;
-	double elapsed_s, runs;      /* totals so far */
-	double read_j;               /* last reading; 0: no counter */
-	double first_j, first_s;     /* at the first change */
-	double last_j, last_s;       /* at the last one; last_s 0: none */
-	double read_s, gap_s;        /* last reading; longest interval */
+	double elapsed_s, runs;  /* totals so far */
+	double read_j;           /* last reading; 0: no counter */
+	double first_j, first_s; /* at the first change */
+	double last_j, last_s;   /* at the last one; last_s 0: none */
+	double read_s, gap_s;
 	double sum_w, low_w, high_w; /* power, without a counter */
 	double samples;              /* of power */
-	/* in the settled second half */
+	/* in the second half */
 	double clock_sum_hz, clock_readings, at_power_cap;
 };
 
@@ -498,7 +492,7 @@ static bool count_power(struct counting *counting)
 	return counting->elapsed_s < counting->seconds;
 }
 
-/* Returns whether the measurement continues. */
+/* Returns whether to continue. */
 static bool observe(struct counting *counting)
 {
 	count_clock(counting);
@@ -548,7 +542,7 @@ bool energy_measure(
 	if (counting.last_s > counting.first_s) {
 		power_w =
 			(counting.last_j - counting.first_j) / (counting.last_s - counting.first_s);
-		/* a change shows up to one reading late */
+		/* a change is observed up to one reading late */
 		resolution_ratio = counting.gap_s / (counting.last_s - counting.first_s);
 	} else if (counting.sum_w > 0) {
 		power_w = counting.sum_w / counting.samples;

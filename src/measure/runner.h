@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times one candidate. A sample is a run between two events or, for short kernels, the replay of a
- * graph of many runs. Runs use the problem's sets in turn; in place, all sets are restored before
- * each sample batch, and none is used twice. If group sizes differ between sets, every sample is a
- * mean over all. README.md has the details.
+ * Times one candidate with single runs or graphs between events (README.md). In place, sets are
+ * restored before each sample batch, and none is used twice.
  */
 #ifndef MEASURE_RUNNER_H
 #define MEASURE_RUNNER_H
@@ -22,45 +20,43 @@ struct runner {
 	unsigned runs_per_sample; /* 1: no graph */
 	CUgraphExec *graphs;      /* cover all sets; made on first use */
 	size_t graph_count;
-	size_t group_size_variants; /* of group sizes; each sample has all */
+	size_t group_size_variants; /* each sample has all */
 	size_t next_set, next_graph;
 	unsigned batch_samples; /* queued samples */
 };
 
-/* Warms up the GPU, and chooses the method from the times of single runs. */
+/* Warms up, and chooses the method. */
 bool runner_prepare(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES]);
-/* Queues `count` samples (1..RUNNER_VISIT_SAMPLES_MAX), or fewer in place, and sets batch_samples.
- * runner_finish() follows. */
+/* Queues 1 to RUNNER_VISIT_SAMPLES_MAX samples, or fewer in place. runner_finish() follows. */
 bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count);
 /* Chooses a sample with a run on `set`; its sets are *count from *first on. Queues an untimed run
  * on another set, if there is one. The caller then fills and poisons the sets, so that the untimed
  * run cannot compute their results. */
 bool runner_warm_on(
 	struct gpu_session *gpu, struct runner *runner, size_t set, size_t *first, size_t *count);
-/* Queues the restoration of overwritten tensors, if any. */
+/* Of overwritten tensors, if any. */
 bool runner_restore(struct gpu_session *gpu, const struct runner *runner);
 /* runner_finish() follows. */
 bool runner_start_chosen(struct gpu_session *gpu, struct runner *runner);
-/* Makes a runner whose samples use no set twice. */
+/* Samples of `once` use no set twice. */
 void runner_prepare_once(const struct runner *prepared, struct runner *once);
-/* Waits, and stores times in microseconds per run. */
+/* Waits. Times are in microseconds per run. */
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us);
 void runner_release(struct gpu_session *gpu, struct runner *runner);
 
-/* A power of two, from a run's duration and stream operations; 1: no graph. Pure function. */
+/* A power of two; 1: no graph. Pure function. */
 unsigned runner_runs_per_sample(double estimate_us, size_t operations);
 
-/* Runs for least_s to most_s, until the clock is high. */
+/* Until the clock is high. */
 bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s);
 
-/* Keeps the GPU busy for `seconds`. *time_us: the mean time of a run in the second half, when the
- * clock has settled at the power limit, including the gap of about 1 us between runs. */
+/* *time_us: the mean time of a run in the second half of `seconds`, when the clock has settled at
+ * the power limit, with the gap of about 1 us between runs. */
 bool runner_sustain(
 	struct gpu_session *gpu, struct runner *runner, double seconds, double *time_us);
 
-/* Energy of a run and the clock, within one to three times `seconds`. NaN without a counter, and in
- * place. */
+/* Takes up to three times `seconds`. NaN without a counter, and in place. */
 bool energy_measure(
 	struct gpu_session *gpu, struct runner *runner, double seconds, struct measured *measured);
 

@@ -14,7 +14,7 @@ enum {
 static const double throttle_pause_s = 0.05; /* doubles with each retry */
 static const double throttle_warm_up_least_s = 0.02, throttle_warm_up_most_s = 0.2;
 static const double throttle_interval_s = 0.002;
-/* A sample batch of short samples of a single candidate takes several, against outliers. With
+/* A single candidate's short samples are batched, so that an outlier is no observation. With
  * several candidates, more sample batches tell more than longer ones. */
 static const double batch_alone_target_us = 1000;
 
@@ -29,7 +29,6 @@ struct sampler {
 	void *context;
 };
 
-/* If so, timed runs can be verified, too. */
 static bool is_verified(const struct series *series)
 {
 	return series->reply.result.verification.done && series->runner->loaded->problem;
@@ -45,7 +44,6 @@ static double fastest_of(const struct result *result)
 	return statistics_quantile(result->samples_us, result->sample_count, 0);
 }
 
-/* The time on fresh inputs counts if it contradicts the samples. */
 static void take_retest(struct series *series, double retest_us)
 {
 	struct result *result = &series->reply.result;
@@ -61,7 +59,7 @@ static void take_retest(struct series *series, double retest_us)
 			time_us, retest_us);
 }
 
-/* The candidate would become the best one, or is slower with poisoned outputs. */
+/* It would become the best one, or is slower with poisoned outputs. */
 static bool wants_series(const struct series *series)
 {
 	const struct result *result = &series->reply.result;
@@ -72,7 +70,7 @@ static bool wants_series(const struct series *series)
 	       retest_is_slower(fastest_of(result), last_us);
 }
 
-/* Timed runs of candidates that cannot win need no verification. */
+/* Then timed runs need no verification. */
 static bool is_slow(const struct sampler *sampler, const struct series *series)
 {
 	const double slow_ratio = 1.2;
@@ -83,7 +81,6 @@ static bool is_slow(const struct sampler *sampler, const struct series *series)
 	       (best_us > 0 && median_of(&series->reply.result) > slow_ratio * best_us);
 }
 
-/* Verifies timed runs; retests if necessary. */
 static bool confirm(struct sampler *sampler, struct series *series)
 {
 	struct problem_data *problem = series->runner->loaded->problem;
@@ -136,7 +133,7 @@ static unsigned batch_size(const struct sampler *sampler, const struct series *s
 	return sampler->count > 1 ? 1 : (unsigned)fmin(fmax(samples, 1), RUNNER_VISIT_SAMPLES_MAX);
 }
 
-/* A reading takes up to 1 ms on some systems, so the last one counts for throttle_interval_s. */
+/* A reading takes up to 1 ms on some systems. */
 static enum throttle throttle_check(struct sampler *sampler)
 {
 	const struct gpu_session *gpu = sampler->gpu;
@@ -153,13 +150,13 @@ static enum throttle throttle_check(struct sampler *sampler)
 	return sampler->throttle;
 }
 
-/* Returns whether to repeat the sample batch, after a pause or a warm-up. */
+/* Pauses or warms up before a repetition. */
 static bool retry_throttled(struct sampler *sampler, struct series *series, enum throttle throttle)
 {
 	if (throttle == THROTTLE_NONE)
 		return false;
 	if (series->retries >= THROTTLE_RETRIES) {
-		/* the user locked a clock that stays low without a reason */
+		/* locked by the user */
 		if (throttle == THROTTLE_HELD_DOWN)
 			series->reply.result.flags |= FLAG_MASK(THROTTLED);
 		else
@@ -174,7 +171,6 @@ static bool retry_throttled(struct sampler *sampler, struct series *series, enum
 	return true;
 }
 
-/* The first sample batch also prepares the runner. */
 static bool take_samples(struct sampler *sampler, const struct series *series, double *samples_us,
 	unsigned *count, enum throttle *throttle)
 {
@@ -206,7 +202,7 @@ static void add_observation(struct series *series, double time_us)
 	result->samples_us[result->sample_count++] = time_us;
 }
 
-/* The last observation of a verified candidate that could win uses the second inputs. */
+/* The last observation uses the second inputs. */
 static bool is_retest(const struct sampler *sampler, const struct series *series)
 {
 	const size_t count = series->reply.result.sample_count;
@@ -246,7 +242,6 @@ static bool batch_sustained(struct sampler *sampler, struct series *series)
 	return true;
 }
 
-/* Takes one observation. */
 static bool take_batch(struct sampler *sampler, struct series *series)
 {
 	double samples_us[RUNNER_VISIT_SAMPLES_MAX];
@@ -266,7 +261,7 @@ static bool take_batch(struct sampler *sampler, struct series *series)
 	return true;
 }
 
-/* One candidate at a time: the counter includes all work on the card. */
+/* The counter includes all work on the card. */
 static bool measure_energy(struct sampler *sampler, struct series *series)
 {
 	struct runner *runner = series->runner;
@@ -306,7 +301,7 @@ static void step(struct sampler *sampler, struct series *series)
 static void rest(const struct sampler *sampler, const struct series *series, double batch_s)
 {
 	const struct runner *runner = series->runner;
-	/* with the untimed run; the GPU rests during the host's share */
+	/* with the untimed run */
 	const double busy_s = 1e-6 * runner->estimate_us *
 			      (double)(runner->runs_per_sample * runner->batch_samples + 1);
 
@@ -355,10 +350,9 @@ bool sampler_is_noisy(const double *observations_us, size_t count)
 		       2 * noisy_ratio * statistics_quantile(observations_us, count, 0.5);
 }
 
-/* ---- throttling ---- */
-/* A busy card's clock is rarely below this part of its maximum; an idle card's is far below. */
+/* A busy card's clock is rarely below this part of its maximum. */
 static const double slow_clock_ratio = 0.6;
-/* These define the clock, and a warm-up does not raise it. */
+/* A warm-up does not change these. */
 static const unsigned long long set_so =
 	NVML_THROTTLE_APPLICATION_CLOCKS | NVML_THROTTLE_POWER_CAP | NVML_THROTTLE_SYNC_BOOST;
 static const unsigned long long held_down = NVML_THROTTLE_HW_SLOWDOWN | NVML_THROTTLE_SW_THERMAL |

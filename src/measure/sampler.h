@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Samples candidates in turn, in random but reproducible order, so that clock drift affects all
- * equally. The median of a sample batch is one observation, because its samples are not
- * independent.
- *
- * rest_ratio keeps the GPU below its power limit. With sustained_s it never rests, and a sample
- * batch lasts until the clock has settled at that limit. Samples under a throttled clock are
- * repeated a few times; then they count, with the flag THROTTLED.
+ * equally (README.md). The median of a sample batch is one observation. Samples under a throttled
+ * clock are repeated a few times; then they count, with the flag THROTTLED.
  */
 #ifndef MEASURE_SAMPLER_H
 #define MEASURE_SAMPLER_H
@@ -16,28 +12,25 @@
 
 /* One candidate. */
 struct series {
-	struct runner *runner;     /* borrowed */
-	struct device_reply reply; /* its outcome is ok at first */
-	size_t capacity;           /* of the reply's samples */
+	struct runner *runner; /* borrowed */
+	struct device_reply reply;
+	size_t capacity; /* of samples */
 	unsigned retries;
-	bool is_retested; /* the last observation was verified on the second inputs */
+	bool is_retested; /* verified on the second inputs */
 	bool finished;
 };
 
-/* Takes the reply of a series that ended. None follows a fatal reply. */
+/* Takes the reply of an ended series; a fatal one is the last. */
 typedef void sampler_emit(struct device_reply *reply, void *context);
 
 void sampler_serve(struct gpu_session *gpu, struct series *series, size_t count,
 	const struct sampling *rule, struct random_state *random, sampler_emit *emit,
 	void *context);
 
-/* Half of the interquartile range of at least three observations exceeds 10% of the median. Pure
- * function. */
+/* Half of the interquartile range exceeds 10% of the median. Pure function. */
 bool sampler_is_noisy(const double *observations_us, size_t count);
 
-/* throttling */
-/* Only heat and hardware slowdowns count: dense tensor kernels reach the power cap on a healthy
- * card, and users lock clocks. */
+/* Tensor kernels reach the power cap on a healthy card, and users lock clocks: neither counts. */
 enum throttle {
 	THROTTLE_NONE,
 	THROTTLE_SLOW_CLOCK, /* low after idling; work raises it */

@@ -5,13 +5,12 @@
 
 #include "measure/expected.h"
 
-/* ---- scratch counters of one verification ---- */
 /* Guard zones of tensors (tensors+1) and workspaces (workspaces+1), input checksums (one per
  * tensor), then for each output: */
 enum {
-	COUNTER_FIRST, /* checksum after the first run */
+	COUNTER_FIRST,
 	COUNTER_SECOND,
-	COUNTER_PITCH_BEFORE, /* checksum of bytes between rows */
+	COUNTER_PITCH_BEFORE, /* of bytes between rows */
 	COUNTER_PITCH_AFTER,
 	COUNTER_COUNT
 };
@@ -42,7 +41,6 @@ static size_t counter_of(const struct layout *layout, size_t output, size_t coun
 	return layout->rest + output * COUNTER_COUNT + counter;
 }
 
-/* ---- one output ---- */
 static CUdeviceptr output_of_set(const struct loaded *loaded, size_t set, size_t output)
 {
 	return problem_tensor(
@@ -59,7 +57,6 @@ static bool checksum_output(
 		tensor->columns * size, tensor->ld * size, counter);
 }
 
-/* No kernel may write between the output's rows. */
 static bool checksum_pitch(
 	struct gpu_session *gpu, const struct loaded *loaded, size_t output, size_t counter)
 {
@@ -84,7 +81,6 @@ static bool verify_compare(struct gpu_session *gpu, const struct loaded *loaded,
 		reference->tolerance_rel, output);
 }
 
-/* ---- all outputs ---- */
 static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, size_t set)
 {
 	return problem_data_poison(gpu, loaded->problem, set, 1) &&
@@ -140,7 +136,6 @@ static bool run_twice(struct gpu_session *gpu, struct loaded *loaded, const stru
 	return done && scratch_read(gpu, compared, layout->outputs, counters, layout->total);
 }
 
-/* ---- the outcome ---- */
 static void describe_zone(const struct plan_buffer *buffers, size_t count, size_t zone,
 	uint64_t bytes, struct text *text)
 {
@@ -269,9 +264,7 @@ static enum outcome judge(const struct loaded *loaded, const struct layout *layo
 	return outcome;
 }
 
-/* ---- the digest of the results ---- */
-/* The number of row groups that divides every output evenly, where group i of all outputs belongs
- * together; 1 if there is none. */
+/* Row groups that divide every output evenly, or 1. */
 static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 {
 	uint64_t rows = problem_output(loaded->problem, 0)->rows;
@@ -286,7 +279,7 @@ static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 	return rows;
 }
 
-/* One checksum per output and part. A part has the rows between two consecutive digests. */
+/* A part has the rows between two consecutive digests. */
 static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
 	uint64_t rows, size_t parts, size_t first_counter)
 {
@@ -306,8 +299,7 @@ static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded,
 	return true;
 }
 
-/* Runs the candidate on the probe inputs. The digest of more rows includes that of fewer. *result
- * stays NULL without probe inputs or with too many parts. */
+/* The digest of more rows includes that of fewer. *result may stay NULL. */
 static bool digest(
 	struct gpu_session *gpu, const struct loaded *loaded, struct output_digest **result)
 {
@@ -385,7 +377,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 		!run_twice(gpu, loaded, &layout, compared, counters))
 		return false;
 	result->outcome = judge(loaded, &layout, compared, counters, result);
-	/* other candidates would be blamed for changes in shared tensors */
+	/* others would be blamed for changes in shared tensors */
 	loaded->problem->touched = result->outcome == OUTCOME_OUT_OF_BOUNDS;
 	if (result->outcome != OUTCOME_OK || loaded->problem->reference->may_vary)
 		return true;
@@ -393,12 +385,11 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 	return digest(gpu, loaded, &result->bits);
 }
 
-/* ---- timed runs ---- */
 enum {
-	WRITTEN_SETS_MAX = 8 /* checked sets of a sample */
+	WRITTEN_SETS_MAX = 8 /* checked */
 };
 
-/* Counts bytes of outputs that are not poison any more, per checked set. */
+/* Counts unpoisoned bytes per checked set. */
 static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 	const struct verify_sample *sample, const struct layout *layout)
 {
@@ -420,7 +411,6 @@ static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 	return true;
 }
 
-/* All outputs of a checked set are still poison. */
 static bool has_unwritten(
 	const struct loaded *loaded, const struct verify_sample *sample, const uint64_t *written)
 {

@@ -28,12 +28,11 @@ struct serving {
 	size_t problem_count, problem_capacity;
 	struct kept **kept; /* least recently used first */
 	size_t kept_count, kept_capacity;
-	unsigned long request; /* number of the request */
+	unsigned long request;
 	struct random_state random;
 	bool ending; /* the last reply was sent */
 };
 
-/* ---- replies ---- */
 static void reply_error(struct serving *serving, const struct error *err)
 {
 	gpu_send(&serving->gpu, &measure_answer_record,
@@ -42,7 +41,6 @@ static void reply_error(struct serving *serving, const struct error *err)
 	serving->ending = true;
 }
 
-/* Takes the reply. */
 static void reply_result(struct device_reply *reply, void *context)
 {
 	struct serving *serving = context;
@@ -57,7 +55,6 @@ static void reply_result(struct device_reply *reply, void *context)
 	result_release(&reply->result);
 }
 
-/* ---- GPUs ---- */
 static enum status list_gpus(
 	struct gpu_session *gpu, const char *name, struct measure_gpus *list, struct error *err)
 {
@@ -93,7 +90,6 @@ static void serve_hello(struct serving *serving, const struct measure_request *r
 	free(list.gpus);
 }
 
-/* ---- problems ---- */
 /* Makes an item the most recently used one. */
 static void *use(void **items, size_t count, size_t at)
 {
@@ -140,7 +136,6 @@ static struct problem_data *problem_use(struct serving *serving, struct device_p
 	return problem;
 }
 
-/* ---- candidates ---- */
 static void kept_drop(struct serving *serving, size_t at)
 {
 	struct kept *kept = use((void **)serving->kept, serving->kept_count--, at);
@@ -150,8 +145,8 @@ static void kept_drop(struct serving *serving, size_t at)
 	free(kept);
 }
 
-/* Frees the least recently used candidate or, if this request uses all, the tensors of a problem
- * without candidates. False: nothing can be freed. */
+/* Frees the least recently used candidate or, if this request uses all of them, the tensors of a
+ * problem without candidates. False: nothing can be freed. */
 static bool reclaim(void *context)
 {
 	struct serving *serving = context;
@@ -197,7 +192,7 @@ static struct kept *kept_use(struct serving *serving, struct device_job *job)
 	serving->kept[serving->kept_count++] = kept;
 	loaded_init(
 		&serving->gpu, &kept->loaded, problem, job->plan, job->cubins, job->cubin_count);
-	/* loading needs memory that gpu_allocate() does not see */
+	/* loading also needs memory */
 	while (kept->loaded.failure.outcome == OUTCOME_OUT_OF_MEMORY && reclaim(serving)) {
 		*job->plan = kept->loaded.plan;
 		kept->loaded.plan = (struct plan){0};
@@ -208,15 +203,14 @@ static struct kept *kept_use(struct serving *serving, struct device_job *job)
 	return kept;
 }
 
-/* ---- jobs ---- */
-/* A candidate of an earlier request: the time of its second series becomes its only sample. */
+/* The time of the second series becomes the only sample. */
 static void retest(struct serving *serving, struct kept *kept, struct device_reply *answer)
 {
 	double time_us = 0;
 
 	if (!kept->loaded.problem)
 		return;
-	/* others may have changed the tensors */
+	/* other candidates may have changed them */
 	if (!problem_data_restore(&serving->gpu, kept->loaded.problem) ||
 		!retest_series(&serving->gpu, &kept->runner, answer, &time_us)) {
 		gpu_take_failure(&serving->gpu.failure, answer);
@@ -226,7 +220,7 @@ static void retest(struct serving *serving, struct kept *kept, struct device_rep
 	answer->result.sample_count = 1;
 }
 
-/* Loads and verifies a job. NULL: it needs no timing or failed, and is answered. */
+/* NULL: the job is answered. */
 static struct kept *prepare(
 	struct serving *serving, bool times, struct device_job *job, struct device_reply *answer)
 {
@@ -298,7 +292,7 @@ static void serve_run(struct serving *serving, struct measure_request *run)
 	else if (gpu_session_open(&serving->gpu, run->setup, &err) == STATUS_OK) {
 		if (is_first)
 			random_seed(&serving->random, run->setup->seed);
-		gpu_progress(&serving->gpu, 0, false); /* the session works */
+		gpu_progress(&serving->gpu, 0, false);
 		if (run->job_count && !serving->gpu.helpers.library)
 			error_set(&err, STATUS_FAILED, "jobs arrived before the helper kernels");
 	}
@@ -308,7 +302,6 @@ static void serve_run(struct serving *serving, struct measure_request *run)
 		run_jobs(serving, run);
 }
 
-/* ---- the loop ---- */
 static void serve(struct serving *serving, const struct text *line)
 {
 	struct measure_request request = {0};
@@ -355,7 +348,7 @@ int measure_worker_main(void)
 		text_release(&line);
 	}
 	text_release(&pending);
-	/* every driver call would fail */
+	/* driver calls would fail */
 	if (serving.ending)
 		_exit(STATUS_FAILED);
 	serving_release(&serving);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The measuring worker, a process for each GPU, serves requests (measure/protocol.h) in order. A
- * kernel that crashes, corrupts the context or hangs affects only this process.
+ * The measuring worker, a process for each GPU. A kernel that crashes, corrupts the context or
+ * hangs affects only this process.
  */
 #ifndef MEASURE_WORKER_H
 #define MEASURE_WORKER_H
 
-/* The hidden command `worker-measure`; returns the exit code. */
+/* Returns the exit code. */
 int measure_worker_main(void);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "process/worker.h"
 
-/* First member of a request, which its owner frees when it is done or failed. */
+/* First member of a request, which its owner frees. */
 struct pool_task {
 	struct pool_task *next;
 	double timeout_s; /* longest silence */

@@ -36,10 +36,10 @@ enum status worker_start_program(struct worker *worker, const char *path,
 	const char *const *command, const char *folder, int stderr_fd, struct error *err);
 /* Opens $TILETUNE_PROGRAM_LOG or a file in memory, for standard error. */
 enum status worker_program_log(int *fd, struct error *err);
-/* Writes what fits into the pipe; worker_flush() writes the rest. Never waits or raises SIGPIPE. */
+/* Writes what fits into the pipe; worker_flush() writes the rest. Never waits. */
 void worker_post(struct worker *worker, const struct text *lines);
 void worker_flush(struct worker *worker);
-/* The process has closed its output, usually by ending. */
+/* It has closed its output, usually by ending. */
 bool worker_is_closed(const struct worker *worker);
 /* Sends SIGKILL, also to descendants; does not wait. */
 void worker_kill(struct worker *worker);

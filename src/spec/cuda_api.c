@@ -17,7 +17,7 @@ static const struct call calls[] = {
 #undef CUDA_CALL
 };
 
-/* All functions that we call exist since CUDA 12.0, which added cuLibraryLoadData. */
+/* which added cuLibraryLoadData */
 static const int driver_version_min = 12000;
 
 static enum status library_find(struct cuda_api *cuda, struct error *err)
@@ -34,7 +34,7 @@ static enum status library_find(struct cuda_api *cuda, struct error *err)
 		return error_hint(err, "install the NVIDIA driver, or predict times without a GPU: "
 				       "--device model:NAME");
 	}
-	/* The toolkit's link stub has the same SONAME but no functionality. */
+	/* The toolkit's link stub has the same SONAME. */
 	if (strstr(cuda->library.path, "/stubs/"))
 		return error_set(err, STATUS_NO_DEVICE,
 			"no NVIDIA driver: the %s that was found is the CUDA toolkit's stub, %s",
@@ -125,7 +125,7 @@ void cuda_describe(const struct cuda_api *cuda, CUresult result, struct text *te
 {
 	const char *name = NULL, *words = NULL;
 
-	/* A stub returns success without setting the strings. */
+	/* A stub does not set the strings. */
 	if (cuda->cuGetErrorName)
 		cuda->cuGetErrorName(result, &name);
 	if (cuda->cuGetErrorString)
@@ -166,7 +166,7 @@ enum cuda_fault cuda_fault_of(CUresult result)
 	case CUDA_ERROR_CONTEXT_IS_DESTROYED:
 	case CUDA_ERROR_UNKNOWN:
 		return CUDA_FAULT_DEVICE;
-	/* cuda.h does not say that these errors destroy the context, so only the call failed. */
+	/* cuda.h does not say that these destroy the context */
 	case CUDA_ERROR_INVALID_VALUE:
 	case CUDA_ERROR_NOT_INITIALIZED:
 	case CUDA_ERROR_INVALID_DEVICE:
@@ -195,8 +195,7 @@ enum cuda_fault cuda_fault_of(CUresult result)
 	case CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
 	case CUDA_ERROR_INVALID_CLUSTER_SIZE:
 		return CUDA_FAULT_REFUSED;
-	default: /* The kernel failed, or the error is from a later driver; assume that the context
-		    is lost. */
+	default: /* perhaps of a later driver: assume that the context is lost */
 		return CUDA_FAULT_KERNEL;
 	}
 }

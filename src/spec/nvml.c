@@ -27,7 +27,7 @@ enum {
 	CALL("nvmlDeviceGetPowerUsage", power, 0, nvml_device, unsigned *)                         \
 	CALL("nvmlDeviceGetEnforcedPowerLimit", power_limit, 0, nvml_device, unsigned *)           \
 	CALL("nvmlDeviceGetTotalEnergyConsumption", energy, 0, nvml_device, unsigned long long *)  \
-	/* the older of its two names, which every driver has */                                   \
+	/* of its two names, every driver has this one */                                          \
 	CALL("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons, 0, nvml_device,        \
 		unsigned long long *)                                                              \
 	CALL("nvmlDeviceGetMigMode", mig_mode, 0, nvml_device, unsigned *, unsigned *)             \
@@ -45,8 +45,8 @@ struct nvml_calls {
 struct nvml {
 	struct library library;
 	struct nvml_calls calls;
-	nvml_device device;   /* NULL if no GPU is selected */
-	nvml_device instance; /* MIG instance on that device; NULL: the whole device */
+	nvml_device device;   /* may be NULL */
+	nvml_device instance; /* MIG instance of that device, or NULL */
 };
 
 static const struct library_entry entries[] = {
@@ -92,7 +92,7 @@ bool nvml_select(struct nvml *nvml, const char *uuid)
 	nvml->instance = NULL;
 	if (nvml->calls.device_by_uuid(uuid, &nvml->device) != 0)
 		nvml->device = NULL;
-	/* A MIG instance reports clocks and power of the whole GPU. */
+	/* clocks and power are the GPU's */
 	if (nvml->device && string_starts_with(uuid, "MIG-")) {
 		nvml->instance = nvml->device;
 		if (!nvml->calls.mig_parent ||
@@ -105,7 +105,7 @@ bool nvml_select(struct nvml *nvml, const char *uuid)
 int nvml_process_count(const struct nvml *nvml)
 {
 	enum {
-		INSUFFICIENT_SIZE = 7 /* NVML_ERROR_INSUFFICIENT_SIZE: the array is too small */
+		INSUFFICIENT_SIZE = 7 /* the array is too small */
 	};
 	unsigned count = 0;
 	nvml_result result;

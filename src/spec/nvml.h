@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads clocks, power and throttle reasons through NVML (libnvidia-ml.so.1), which is optional. If
- * the library or a function is missing or refused (MIG, containers), readings are 0 or unknown.
- * The toolkit has no NVML header, so nvml.c declares the prototypes. Nothing here changes a
- * setting of the GPU.
+ * Reads clocks, power and throttle reasons through NVML (libnvidia-ml.so.1), and changes nothing.
+ * If the library or a function is missing or refused (MIG, containers), readings are 0. The toolkit
+ * has no NVML header.
  */
 #ifndef SPEC_NVML_H
 #define SPEC_NVML_H
@@ -20,7 +19,7 @@ struct nvml_reading {
 	unsigned long long throttle_reasons; /* NVML_THROTTLE_* bits */
 };
 
-/* nvmlClocksEventReason*: reasons for the current clocks. */
+/* nvmlClocksEventReason* */
 enum {
 	NVML_THROTTLE_IDLE = 0x1,
 	NVML_THROTTLE_APPLICATION_CLOCKS = 0x2,
@@ -32,23 +31,22 @@ enum {
 	NVML_THROTTLE_HW_POWER_BRAKE = 0x80,
 };
 
-/* Returns NULL if NVML is not usable. All functions accept NULL. */
+/* NULL: NVML is not usable; all functions accept it. */
 struct nvml *nvml_open(void);
 void nvml_close(struct nvml *nvml);
-/* Writes e.g. "580.159.04", or an empty string if unknown. size >= 1. */
+/* E.g. "580.159.04"; "" if unknown. size >= 1. */
 void nvml_driver_version(const struct nvml *nvml, char *version, unsigned size);
-/* Selects the GPU to read by "GPU-..." or "MIG-...". Clocks and power of a MIG instance are those
- * of the whole GPU. Returns false if NVML does not know the GPU. */
+/* Selects the GPU by "GPU-..." or "MIG-..."; an instance's clocks and power are the GPU's. False:
+ * NVML does not know it. */
 bool nvml_select(struct nvml *nvml, const char *uuid);
-/* Returns the number of processes with a context on the GPU, including this one; 0 if unknown. */
+/* Processes with a context on the GPU, with this one; 0 if unknown. */
 int nvml_process_count(const struct nvml *nvml);
 const char *nvml_mig_mode(const struct nvml *nvml);
 struct nvml_reading nvml_read(const struct nvml *nvml);
-/* Returns the energy in joules that the GPU has used since the driver was loaded, or 0 if unknown.
- * The counter advances every few milliseconds. */
+/* Energy in joules since the driver was loaded; 0 if unknown. It advances every few milliseconds.
+ */
 double nvml_energy_j(const struct nvml *nvml);
-/* Reads only values that change under load (SM clock, throttle reasons), which is fast enough
- * between samples. */
+/* Only the SM clock and throttle reasons, which is fast enough between samples. */
 struct nvml_reading nvml_read_clock(const struct nvml *nvml);
 
 #endif
