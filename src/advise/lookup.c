@@ -36,7 +36,7 @@ struct lookup {
 	size_t family_count, family_capacity;
 	struct lookup_option best; /* the best option so far */
 	size_t legal;              /* legal configurations so far */
-	struct hash_set seen;      /* names of all rows so far, legal or not */
+	struct name_set seen;      /* names of all rows so far, legal or not */
 	struct text reasons;       /* why rows do not apply; only the first few */
 	size_t reason_count;
 };
@@ -186,8 +186,9 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 	struct error reason = {0};
 	enum status status;
 
-	if (!hash_set_add(&lookup->seen, hash_bytes(name, strlen(name), 0)))
+	if (name_set_has(&lookup->seen, name, strlen(name)))
 		return STATUS_OK;
+	name_set_add(&lookup->seen, name, strlen(name));
 	family = find_family(lookup, row->result.family);
 	if (family->why_not) {
 		add_reason(lookup, family->why_not);
@@ -367,7 +368,7 @@ static void lookup_release(struct lookup *lookup)
 		free(lookup->families[i].why_not);
 	}
 	free(lookup->families);
-	hash_set_release(&lookup->seen);
+	name_set_release(&lookup->seen);
 	text_release(&lookup->reasons);
 }
 

@@ -59,32 +59,3 @@ uint64_t hash_xxh64(const void *data, size_t size)
 {
 	return XXH64(data, size, 0);
 }
-
-bool hash_set_add(struct hash_set *set, uint64_t hash)
-{
-	size_t place;
-
-	hash += !hash;
-	if (2 * set->count >= set->size) {
-		const struct hash_set old = *set;
-
-		*set = (struct hash_set){.size = 2 * old.size + 1023};
-		set->items = memory_zeroed(set->size, sizeof(*set->items));
-		for (size_t i = 0; i < old.size; i++)
-			if (old.items[i])
-				hash_set_add(set, old.items[i]);
-		free(old.items);
-	}
-	for (place = hash % set->size; set->items[place]; place = (place + 1) % set->size)
-		if (set->items[place] == hash)
-			return false;
-	set->items[place] = hash;
-	set->count++;
-	return true;
-}
-
-void hash_set_release(struct hash_set *set)
-{
-	free(set->items);
-	*set = (struct hash_set){0};
-}

@@ -24,12 +24,4 @@ uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
 /* XXH64 with seed 0, the hash of bundle files. */
 uint64_t hash_xxh64(const void *data, size_t size);
 
-/* 0 marks a free slot. */
-struct hash_set {
-	uint64_t *items;
-	size_t count, size;
-};
-bool hash_set_add(struct hash_set *set, uint64_t hash); /* false if already present */
-void hash_set_release(struct hash_set *set);
-
 #endif

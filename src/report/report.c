@@ -82,13 +82,6 @@ static void source_release(struct report_source *source)
 }
 
 /* ---- the search of a problem: a run and the runs that it resumed ---- */
-static uint64_t hash_of(const char *first, const char *second)
-{
-	CLEANUP(memory_free) char *both = string_format("%s %s", first, second);
-
-	return hash_bytes(both, strlen(both), 0);
-}
-
 static bool has_time(const struct result *result)
 {
 	return result->outcome == OUTCOME_OK && result->time.count;
@@ -110,7 +103,7 @@ static void take_best_so_far(struct report_entry *entry, const struct result *be
  * If a resumed run evaluated a candidate again, the newest result counts. */
 static void take_candidates(struct report_entry *entry)
 {
-	CLEANUP(hash_set_release) struct hash_set seen = {0};
+	CLEANUP(name_set_release) struct name_set seen = {0};
 	const struct result *best = NULL;
 
 	for (size_t i = 0; i < entry->search_count; i++) {
@@ -118,9 +111,12 @@ static void take_candidates(struct report_entry *entry)
 
 		for (size_t k = 0; k < problem->result_count; k++) {
 			const struct result *result = &problem->results[k];
+			CLEANUP(memory_free)
+			char *name = string_format("%s %s", result->family, result->configuration);
 
-			if (!hash_set_add(&seen, hash_of(result->family, result->configuration)))
+			if (name_set_has(&seen, name, strlen(name)))
 				continue;
+			name_set_add(&seen, name, strlen(name));
 			entry->outcomes[result->outcome]++;
 			if (has_time(result) && (!best || result->time.median < best->time.median))
 				best = result;
