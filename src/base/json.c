@@ -20,8 +20,9 @@ enum {
 	DEPTH_MAX = 200
 };
 
-/* Returns what is wrong with a text that cJSON would accept, or NULL. */
-static const char *find_forbidden(const char *text, size_t size)
+/* Returns what is wrong with a text that cJSON would accept, or NULL. *is_open: a string, array or
+ * object has no end. */
+static const char *find_forbidden(const char *text, size_t size, bool *is_open)
 {
 	bool in_string = false;
 	size_t values = 1, depth = 0;
@@ -53,6 +54,7 @@ static const char *find_forbidden(const char *text, size_t size)
 		}
 		i += length;
 	}
+	*is_open = in_string || depth;
 	return NULL;
 }
 
@@ -136,27 +138,6 @@ static void make_integers_exact(cJSON *node, const char **at)
 	cJSON_ArrayForEach(item, node) make_integers_exact(item, at);
 }
 
-/* The string, array or object at `at` ends within `left` bytes. */
-static bool is_closed(const char *at, size_t left)
-{
-	bool in_string = false;
-	size_t depth = 0;
-
-	for (size_t i = 0; i < left; i++) {
-		if (at[i] == '"')
-			in_string = !in_string;
-		else if (in_string)
-			i += at[i] == '\\';
-		else if (strchr("[{", at[i]))
-			depth++;
-		else if (strchr("]}", at[i]))
-			depth--;
-		if (!in_string && !depth)
-			return true;
-	}
-	return false;
-}
-
 /* The text need not be terminated. */
 static size_t space_length(const char *text, size_t size)
 {
@@ -167,8 +148,8 @@ static size_t space_length(const char *text, size_t size)
 	return length;
 }
 
-static enum status syntax_error(
-	const char *text, size_t size, const char *at, const char *file, struct error *err)
+static enum status syntax_error(const char *text, size_t size, const char *at, bool is_open,
+	const char *file, struct error *err)
 {
 	const size_t left = size - (size_t)(at - text);
 	size_t line = 1, column = 1;
@@ -180,7 +161,7 @@ static enum status syntax_error(
 		line += *c == '\n';
 	}
 	/* the parser stops at the beginning of a value without end */
-	if (!left || (strchr("\"[{", *at) && !is_closed(at, left)) ||
+	if (!left || (strchr("\"[{", *at) && is_open) ||
 		(*at == ',' && space_length(at + 1, left - 1) == left - 1))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: line %zu, column %zu: the file is truncated: it ends inside the JSON",
@@ -193,7 +174,8 @@ static enum status syntax_error(
 enum status json_parse(
 	const char *text, size_t size, const char *file, struct json **root, struct error *err)
 {
-	const char *forbidden = find_forbidden(text, size);
+	bool is_open = false;
+	const char *forbidden = find_forbidden(text, size, &is_open);
 	const char *duplicate;
 	const char *end = NULL;
 	cJSON *node;
@@ -212,7 +194,7 @@ enum status json_parse(
 	if (!node || end < text + size) {
 		if (end == text + size - 1 && strchr(" \t\r\n", *end))
 			end++;
-		status = syntax_error(text, size, end ? end : text, file, err);
+		status = syntax_error(text, size, end ? end : text, is_open, file, err);
 	} else if ((duplicate = find_duplicate(node)) != NULL) {
 		status = error_set(err, STATUS_BAD_INPUT, "%s: the member \"%s\" is given twice",
 			file, duplicate);
