@@ -186,20 +186,12 @@ static enum status write_through(const char *path, const void *data, size_t size
 /* Creates a locked file in target's folder. The caller frees *path. */
 static int create_temporary(const char *target, char **path)
 {
-	int fd = -1;
+	struct timespec now;
+	int fd;
 
-	*path = NULL;
-	for (int tries = 0; tries < 100 && fd < 0; tries++) {
-		struct timespec now;
-
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		free(*path);
-		*path = string_format(
-			"%s" TEMPORARY "%ld-%ld", target, (long)getpid(), now.tv_nsec);
-		fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-		if (fd < 0 && errno != EEXIST)
-			break;
-	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	*path = string_format("%s" TEMPORARY "%ld-%ld", target, (long)getpid(), now.tv_nsec);
+	fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd >= 0)
 		(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;
