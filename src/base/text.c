@@ -99,9 +99,7 @@ void text_cut(struct text *text, size_t length)
 
 void text_clear(struct text *text)
 {
-	text->length = 0;
-	if (text->data)
-		text->data[0] = '\0';
+	text_cut(text, 0);
 }
 
 const char *text_string(const struct text *text)

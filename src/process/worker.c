@@ -104,39 +104,35 @@ static enum status start(struct worker *worker, const char *path, const char **a
 	CLEANUP(memory_free) char **environment = child_environment();
 	int input[2] = {-1, -1}, output[2] = {-1, -1};
 	pid_t pid = 0;
-	int result = 0;
+	int result = EPERM;
 
 	arguments[0] = path ? path : own;
 	*worker = (struct worker){.stderr_fd = -1};
 	if (getenv(inside_name)) {
 		error_set(err, STATUS_FAILED, "%s: a worker process must not start workers",
 			arguments[0]);
-		result = EPERM;
 		error_hint(err,
 			"a program that uses the library must handle the command `%s` at the start "
 			"of its main()",
 			arguments[1]);
 	} else {
-		if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0)
-			result = errno;
-		if (result == 0)
-			result =
-				spawn(&pid, arguments, environment, input[0], output[1], stderr_fd);
+		result = pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0
+				 ? errno
+				 : spawn(&pid, arguments, environment, input[0], output[1],
+					   stderr_fd);
 		if (result != 0)
 			error_set(err, STATUS_FAILED, "%s: the process cannot be started: %s",
 				arguments[0], strerror(result));
 	}
-	if (result != 0) {
-		close_pair(input);
-		close_pair(output);
-		if (stderr_fd >= 0)
-			close(stderr_fd);
-		return STATUS_FAILED;
+	if (result == 0) {
+		take_pipes(worker, pid, input[1], output[0], stderr_fd);
+		input[1] = output[0] = stderr_fd = -1;
 	}
-	close(input[0]);
-	close(output[1]);
-	take_pipes(worker, pid, input[1], output[0], stderr_fd);
-	return STATUS_OK;
+	close_pair(input);
+	close_pair(output);
+	if (stderr_fd >= 0)
+		close(stderr_fd);
+	return result == 0 ? STATUS_OK : STATUS_FAILED;
 }
 
 enum status worker_start(struct worker *worker, const char *path, const char *command,
