@@ -5,7 +5,6 @@
  */
 #include "expr/expression.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +23,6 @@ int name_table_find(const struct name_table *table, const char *name)
 
 int name_table_add(struct name_table *table, const char *name)
 {
-	if (name && name_table_find(table, name) != NAME_UNKNOWN)
-		BUG("the name %s is in the table already", name);
 	ARRAY_GROW(table->names, table->count, table->capacity);
 	table->names[table->count] = name;
 	return (int)table->count++;
@@ -179,10 +176,7 @@ static enum status evaluate(const struct expression *expression, const struct va
 	evaluation.steps = EVALUATION_STEPS_MAX;
 	evaluation.where = expression->where;
 	evaluation.err = err;
-	const struct node *root = expression->root;
-	const struct value *value = root->kind == NODE_CONSTANT
-					    ? &root->value
-					    : node_evaluate(&evaluation, root, result);
+	const struct value *value = node_evaluate(&evaluation, expression->root, result);
 	if (!value)
 		return err && !err->hint[0]
 			       ? error_hint(err, "the expression is: %s", expression->text)
@@ -196,11 +190,8 @@ static enum status evaluate(const struct expression *expression, const struct va
 static enum status evaluate_scalar(const struct expression *expression, const struct value *values,
 	struct value *result, struct error *err)
 {
-	struct value_arena lists = {0};
-	const enum status status = evaluate(expression, values, &lists, result, err);
-	if (lists.blocks)
-		value_arena_release(&lists);
-	return status;
+	CLEANUP(value_arena_release) struct value_arena lists = {0};
+	return evaluate(expression, values, &lists, result, err);
 }
 
 enum status expression_evaluate(const struct expression *expression, const struct value *values,
@@ -219,19 +210,13 @@ enum status expression_evaluate(const struct expression *expression, const struc
 enum status expression_test(const struct expression *expression, const struct value *values,
 	bool *result, struct error *err)
 {
-	struct value_arena lists = {0};
-	struct value value;
-	enum status status;
+	CLEANUP(value_arena_release) struct value_arena lists = {0};
+	struct value value = value_bool(true);
 
-	*result = true;
-	if (!expression)
-		return STATUS_OK;
-	status = evaluate(expression, values, &lists, &value, err);
-	if (!status)
-		*result = value.type == VALUE_BOOL ? value.boolean : value_truth(value);
-	if (lists.blocks)
-		value_arena_release(&lists);
-	return status;
+	if (expression)
+		TRY(evaluate(expression, values, &lists, &value, err));
+	*result = value_truth(value);
+	return STATUS_OK;
 }
 
 struct value_range expression_range(
@@ -264,17 +249,6 @@ enum status expression_int(const struct expression *expression, const struct val
 	TRY(evaluate_scalar(expression, values, &value, err));
 	return value_whole(value, result) ? STATUS_OK
 					  : unexpected(expression, "an integer", &value, err);
-}
-
-enum status expression_int_within(const struct expression *expression, const struct value *values,
-	int64_t least, int64_t most, int64_t *result, struct error *err)
-{
-	TRY(expression_int(expression, values, result, err));
-	if (*result >= least && *result <= most)
-		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: expected a number from %" PRId64 " to %" PRId64 ", found %" PRId64,
-		expression->where, least, most, *result);
 }
 
 enum status expression_real(const struct expression *expression, const struct value *values,

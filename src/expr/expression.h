@@ -38,7 +38,7 @@ enum {
 	NAME_UNKNOWN = -1
 };
 int name_table_find(const struct name_table *table, const char *name); /* index or NAME_UNKNOWN */
-/* returns the new index; it is a BUG if the name is present */
+/* Returns the new index. The name must not be in the table yet. */
 int name_table_add(struct name_table *table, const char *name);
 void name_table_release(struct name_table *table);
 /* Returns whether name consists of letters, digits and '_', does not begin with a digit, and is no
@@ -84,8 +84,6 @@ enum status expression_test(const struct expression *expression, const struct va
 	bool *result, struct error *err);
 enum status expression_int(const struct expression *expression, const struct value *values,
 	int64_t *result, struct error *err); /* an integral float is accepted */
-enum status expression_int_within(const struct expression *expression, const struct value *values,
-	int64_t least, int64_t most, int64_t *result, struct error *err);
 enum status expression_real(const struct expression *expression, const struct value *values,
 	double *result, struct error *err);
 enum status expression_string(const struct expression *expression, const struct value *values,

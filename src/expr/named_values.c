@@ -119,17 +119,21 @@ static const struct value *named_values_find(const struct named_values *values, 
 	return NULL;
 }
 
+/* Returns whether the list has this name with a value of the same type. */
+static bool has_value(const struct named_values *values, const struct named_value *item)
+{
+	const struct value *own = named_values_find(values, item->name);
+
+	return own && own->type == item->value.type && value_equal(*own, item->value);
+}
+
 bool named_values_equal(const struct named_values *a, const struct named_values *b)
 {
 	if (a->count != b->count)
 		return false;
-	for (size_t i = 0; i < a->count; i++) {
-		const struct value *other = named_values_find(b, a->items[i].name);
-
-		if (!other || other->type != a->items[i].value.type ||
-			!value_equal(*other, a->items[i].value))
+	for (size_t i = 0; i < a->count; i++)
+		if (!has_value(b, &a->items[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -139,14 +143,10 @@ struct named_values named_values_difference(
 	struct named_values difference = named_values_new(all->count);
 
 	difference.count = 0;
-	for (size_t i = 0; i < all->count; i++) {
-		const struct value *other = named_values_find(values, all->items[i].name);
-
-		if (!other || other->type != all->items[i].value.type ||
-			!value_equal(*other, all->items[i].value))
+	for (size_t i = 0; i < all->count; i++)
+		if (!has_value(values, &all->items[i]))
 			named_values_put(&difference, difference.count++, all->items[i].name,
 				all->items[i].value);
-	}
 	return difference;
 }
 
@@ -155,12 +155,11 @@ struct named_values named_values_changed(
 {
 	struct named_values values = named_values_new(all->count);
 
-	values.count = 0;
 	for (size_t i = 0; i < all->count; i++) {
 		const struct value *other = named_values_find(changed, all->items[i].name);
 
-		named_values_put(&values, values.count++, all->items[i].name,
-			other ? *other : all->items[i].value);
+		named_values_put(
+			&values, i, all->items[i].name, other ? *other : all->items[i].value);
 	}
 	return values;
 }

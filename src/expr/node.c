@@ -18,14 +18,7 @@ struct node *node_new(struct value_arena *arena, enum node_kind kind, uint32_t c
 
 void node_push(struct value_arena *arena, struct node *node, const struct node *child)
 {
-	const uint32_t count = node->count;
-	if ((count & (count - 1)) == 0) { /* The capacity grows at powers of two. */
-		struct node *children =
-			value_arena_take(arena, (2 * (size_t)count + !count) * sizeof(*children));
-		if (count)
-			memcpy(children, node->children, count * sizeof(*children));
-		node->children = children;
-	}
+	node->children = value_arena_extend(arena, node->children, node->count, sizeof(*node));
 	node->children[node->count++] = *child;
 	if (child->height >= node->height)
 		node->height = (uint16_t)(child->height + 1);
@@ -164,8 +157,13 @@ static void fold_logical(struct node *node)
 
 static void fold_by_evaluation(struct node *node, struct value_arena *arena)
 {
-	struct evaluation evaluation = {.arena = arena, .steps = FOLD_STEPS_MAX, .where = ""};
+	struct evaluation evaluation; /* loop variables need no initialisation */
 	struct value room;
+	evaluation.values = NULL;
+	evaluation.arena = arena;
+	evaluation.steps = FOLD_STEPS_MAX;
+	evaluation.where = "";
+	evaluation.err = NULL;
 	const struct value *value = node_evaluate(&evaluation, node, &room);
 	if (value)
 		make_constant(node, *value);

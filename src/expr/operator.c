@@ -16,7 +16,7 @@
 static const char *opcode_symbol(enum opcode opcode)
 {
 	static const char *const symbols[OPCODE_COUNT] = {
-#define ROW(id, symbol) symbol,
+#define ROW(id, symbol, apply) symbol,
 		OPCODES(ROW)
 #undef ROW
 	};
@@ -193,32 +193,35 @@ static bool real_arithmetic(const struct application *a)
 	return true;
 }
 
-/* Applies an operator to two numbers. Non-integers are an error if integers_only. */
-static bool arithmetic(const struct application *a, bool integers_only)
+static bool arithmetic(const struct application *a)
 {
 	int64_t left, right;
 	const enum opcode opcode = a->opcode;
 	const bool booleans = a->left->type == VALUE_BOOL && a->right->type == VALUE_BOOL;
-	const bool integers = value_as_int(*a->left, &left) && value_as_int(*a->right, &right);
-	if (!integers && integers_only)
-		return operator_refuse(a, "two integers");
-	if (!integers || opcode == OPCODE_DIVIDE || (opcode == OPCODE_POWER && right < 0))
+	if (!value_as_int(*a->left, &left) || !value_as_int(*a->right, &right) ||
+		opcode == OPCODE_DIVIDE || (opcode == OPCODE_POWER && right < 0))
 		return real_arithmetic(a);
 	if (!integer_apply(opcode, left, right, a->result)) {
-		const struct value shown[] = {value_int(left), value_int(right)};
 		const bool shift = opcode == OPCODE_SHIFT_LEFT || opcode == OPCODE_SHIFT_RIGHT;
 		const bool divides = opcode == OPCODE_FLOOR_DIVIDE || opcode == OPCODE_MODULO ||
 				     opcode == OPCODE_CEIL_DIV || opcode == OPCODE_ROUND_UP;
-		return refuse_result(
-			&(struct application){a->evaluation, opcode, &shown[0], &shown[1], NULL},
-			shift && right < 0      ? "a negative shift count"
-			: divides && right == 0 ? "division by zero"
+		return refuse_result(a, shift && right < 0 ? "a negative shift count"
+					: divides && right == 0
+						? "division by zero"
 						: "the result does not fit into 64 bits");
 	}
 	if (booleans &&
 		(opcode == OPCODE_BIT_AND || opcode == OPCODE_BIT_OR || opcode == OPCODE_BIT_XOR))
 		*a->result = value_bool(a->result->integer != 0);
 	return true;
+}
+
+static bool integer_arithmetic(const struct application *a)
+{
+	int64_t integer;
+	return value_as_int(*a->left, &integer) && value_as_int(*a->right, &integer)
+		       ? arithmetic(a)
+		       : operator_refuse(a, "two integers");
 }
 
 /* ---- comparisons ---- */
@@ -296,6 +299,12 @@ static bool concatenate(const struct application *a)
 	list->is_tuple = a->left->list->is_tuple;
 	*a->result = (struct value){.type = VALUE_LIST, .list = list};
 	return true;
+}
+
+static bool add(const struct application *a)
+{
+	return a->left->type == VALUE_LIST && a->right->type == VALUE_LIST ? concatenate(a)
+									   : arithmetic(a);
 }
 
 static bool any_or_all(const struct application *a)
@@ -404,6 +413,12 @@ static bool sign(const struct application *a)
 	return true;
 }
 
+static bool negation(const struct application *a)
+{
+	*a->result = value_bool(!value_truth(*a->left));
+	return true;
+}
+
 static bool string_to_int(const char *string, int64_t *integer)
 {
 	char *end;
@@ -466,63 +481,10 @@ static bool is_pow2(const struct application *a)
 bool operator_apply(struct evaluation *evaluation, enum opcode opcode, const struct value *left,
 	const struct value *right, struct value *result)
 {
-	const struct application application = {evaluation, opcode, left, right, result};
-	switch (opcode) {
-	case OPCODE_ADD:
-		if (left->type == VALUE_LIST && right->type == VALUE_LIST)
-			return concatenate(&application);
-		return arithmetic(&application, false);
-	case OPCODE_SUBTRACT:
-	case OPCODE_MULTIPLY:
-	case OPCODE_DIVIDE:
-	case OPCODE_FLOOR_DIVIDE:
-	case OPCODE_MODULO:
-	case OPCODE_POWER:
-		return arithmetic(&application, false);
-	case OPCODE_BIT_AND:
-	case OPCODE_BIT_OR:
-	case OPCODE_BIT_XOR:
-	case OPCODE_SHIFT_LEFT:
-	case OPCODE_SHIFT_RIGHT:
-	case OPCODE_CEIL_DIV:
-	case OPCODE_ROUND_UP:
-		return arithmetic(&application, true);
-	case OPCODE_EQUAL:
-	case OPCODE_NOT_EQUAL:
-		return equality(&application);
-	case OPCODE_LESS:
-	case OPCODE_LESS_EQUAL:
-	case OPCODE_GREATER:
-	case OPCODE_GREATER_EQUAL:
-		return ordering(&application);
-	case OPCODE_IN:
-	case OPCODE_NOT_IN:
-		return membership(&application);
-	case OPCODE_MIN:
-	case OPCODE_MAX:
-		return better(&application);
-	case OPCODE_MIN_LIST:
-	case OPCODE_MAX_LIST:
-		return best_of_list(&application);
-	case OPCODE_NEGATE:
-	case OPCODE_PLUS:
-	case OPCODE_ABS:
-		return sign(&application);
-	case OPCODE_NOT:
-		*result = value_bool(!value_truth(*left));
-		return true;
-	case OPCODE_IS_POW2:
-		return is_pow2(&application);
-	case OPCODE_INT:
-		return to_integer(&application);
-	case OPCODE_ANY:
-	case OPCODE_ALL:
-		return any_or_all(&application);
-	case OPCODE_LEN:
-		return length(&application);
-	case OPCODE_DTYPE_BYTES:
-		return dtype_bytes(&application);
-	default:
-		BUG("%s is no operator", opcode_symbol(opcode));
-	}
+	static bool (*const functions[OPCODE_COUNT])(const struct application *) = {
+#define ROW(id, symbol, apply) apply,
+		OPCODES(ROW)
+#undef ROW
+	};
+	return functions[opcode](&(struct application){evaluation, opcode, left, right, result});
 }

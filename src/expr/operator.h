@@ -9,54 +9,54 @@
 #include "base/error.h"
 #include "expr/value.h"
 
-/* Columns: id and symbol in messages. */
+/* Columns: id, symbol in messages, function of operator.c. */
 #define OPCODES(ROW)                                                                               \
 	/* binary */                                                                               \
-	ROW(ADD, "+")                                                                              \
-	ROW(SUBTRACT, "-")                                                                         \
-	ROW(MULTIPLY, "*")                                                                         \
-	ROW(DIVIDE, "/")                                                                           \
-	ROW(FLOOR_DIVIDE, "//")                                                                    \
-	ROW(MODULO, "%")                                                                           \
-	ROW(POWER, "**")                                                                           \
-	ROW(BIT_AND, "&")                                                                          \
-	ROW(BIT_OR, "|")                                                                           \
-	ROW(BIT_XOR, "^")                                                                          \
-	ROW(SHIFT_LEFT, "<<")                                                                      \
-	ROW(SHIFT_RIGHT, ">>")                                                                     \
-	ROW(EQUAL, "==")                                                                           \
-	ROW(NOT_EQUAL, "!=")                                                                       \
-	ROW(LESS, "<")                                                                             \
-	ROW(LESS_EQUAL, "<=")                                                                      \
-	ROW(GREATER, ">")                                                                          \
-	ROW(GREATER_EQUAL, ">=")                                                                   \
-	ROW(IN, "in")                                                                              \
-	ROW(NOT_IN, "not in")                                                                      \
-	ROW(CEIL_DIV, "ceil_div")                                                                  \
-	ROW(ROUND_UP, "round_up")                                                                  \
-	ROW(MIN, "min")                                                                            \
-	ROW(MAX, "max")                                                                            \
+	ROW(ADD, "+", add)                                                                         \
+	ROW(SUBTRACT, "-", arithmetic)                                                             \
+	ROW(MULTIPLY, "*", arithmetic)                                                             \
+	ROW(DIVIDE, "/", arithmetic)                                                               \
+	ROW(FLOOR_DIVIDE, "//", arithmetic)                                                        \
+	ROW(MODULO, "%", arithmetic)                                                               \
+	ROW(POWER, "**", arithmetic)                                                               \
+	ROW(BIT_AND, "&", integer_arithmetic)                                                      \
+	ROW(BIT_OR, "|", integer_arithmetic)                                                       \
+	ROW(BIT_XOR, "^", integer_arithmetic)                                                      \
+	ROW(SHIFT_LEFT, "<<", integer_arithmetic)                                                  \
+	ROW(SHIFT_RIGHT, ">>", integer_arithmetic)                                                 \
+	ROW(EQUAL, "==", equality)                                                                 \
+	ROW(NOT_EQUAL, "!=", equality)                                                             \
+	ROW(LESS, "<", ordering)                                                                   \
+	ROW(LESS_EQUAL, "<=", ordering)                                                            \
+	ROW(GREATER, ">", ordering)                                                                \
+	ROW(GREATER_EQUAL, ">=", ordering)                                                         \
+	ROW(IN, "in", membership)                                                                  \
+	ROW(NOT_IN, "not in", membership)                                                          \
+	ROW(CEIL_DIV, "ceil_div", integer_arithmetic)                                              \
+	ROW(ROUND_UP, "round_up", integer_arithmetic)                                              \
+	ROW(MIN, "min", better)                                                                    \
+	ROW(MAX, "max", better)                                                                    \
 	/* unary */                                                                                \
-	ROW(NEGATE, "-")                                                                           \
-	ROW(PLUS, "+")                                                                             \
-	ROW(NOT, "not")                                                                            \
-	ROW(ABS, "abs")                                                                            \
-	ROW(IS_POW2, "is_pow2")                                                                    \
-	ROW(INT, "int")                                                                            \
-	ROW(LEN, "len")                                                                            \
-	ROW(DTYPE_BYTES, "dtype_bytes")                                                            \
-	ROW(MIN_LIST, "min")                                                                       \
-	ROW(MAX_LIST, "max")                                                                       \
-	ROW(ANY, "any")                                                                            \
-	ROW(ALL, "all")                                                                            \
+	ROW(NEGATE, "-", sign)                                                                     \
+	ROW(PLUS, "+", sign)                                                                       \
+	ROW(NOT, "not", negation)                                                                  \
+	ROW(ABS, "abs", sign)                                                                      \
+	ROW(IS_POW2, "is_pow2", is_pow2)                                                           \
+	ROW(INT, "int", to_integer)                                                                \
+	ROW(LEN, "len", length)                                                                    \
+	ROW(DTYPE_BYTES, "dtype_bytes", dtype_bytes)                                               \
+	ROW(MIN_LIST, "min", best_of_list)                                                         \
+	ROW(MAX_LIST, "max", best_of_list)                                                         \
+	ROW(ANY, "any", any_or_all)                                                                \
+	ROW(ALL, "all", any_or_all)                                                                \
 	/* operators with their own node kinds */                                                  \
-	ROW(AND, "and")                                                                            \
-	ROW(OR, "or")                                                                              \
-	ROW(RANGE, "range")                                                                        \
-	ROW(TUPLE, "tuple")
+	ROW(AND, "and", NULL)                                                                      \
+	ROW(OR, "or", NULL)                                                                        \
+	ROW(RANGE, "range", NULL)                                                                  \
+	ROW(TUPLE, "tuple", NULL)
 
 enum opcode {
-#define ROW(id, symbol) OPCODE_##id,
+#define ROW(id, symbol, apply) OPCODE_##id,
 	OPCODES(ROW)
 #undef ROW
 	OPCODE_COUNT

@@ -7,13 +7,15 @@
 
 #include "base/memory.h"
 
-/* Operators and keywords. A longer sign precedes its prefix. */
-static const struct {
-	const char *spelling;
+struct spelling {
+	const char *text; /* NULL at the end of a list */
 	enum token_kind kind;
 	enum opcode opcode;
 	enum precedence precedence;
-} spellings[] = {
+};
+
+/* A longer sign precedes its prefix. */
+static const struct spelling signs[] = {
 	{"**", TOKEN_OPERATOR, OPCODE_POWER, PRECEDENCE_POWER},
 	{"//", TOKEN_OPERATOR, OPCODE_FLOOR_DIVIDE, PRECEDENCE_PRODUCT},
 	{"<<", TOKEN_OPERATOR, OPCODE_SHIFT_LEFT, PRECEDENCE_SHIFT},
@@ -37,6 +39,9 @@ static const struct {
 	{"[", TOKEN_OPEN_LIST, 0, 0},
 	{"]", TOKEN_CLOSE_LIST, 0, 0},
 	{",", TOKEN_COMMA, 0, 0},
+	{0},
+};
+static const struct spelling keywords[] = {
 	{"and", TOKEN_OPERATOR, OPCODE_AND, PRECEDENCE_AND},
 	{"or", TOKEN_OPERATOR, OPCODE_OR, PRECEDENCE_OR},
 	{"not", TOKEN_OPERATOR, OPCODE_NOT, PRECEDENCE_COMPARISON},
@@ -46,23 +51,21 @@ static const struct {
 	{"for", TOKEN_FOR, 0, 0},
 	{"True", TOKEN_TRUE, 0, 0},
 	{"False", TOKEN_FALSE, 0, 0},
+	{0},
 };
 
-/* Makes a token of the sign or keyword that begins here. Returns false if there is none. */
-static bool find_spelling(struct token *token, bool word)
+/* Makes a token of the listed sign or keyword that begins here. A keyword has the token's length; a
+ * sign gives the token its length. Returns false if there is none. */
+static bool find_spelling(struct token *token, const struct spelling *list)
 {
-	for (size_t i = 0; i < ARRAY_COUNT(spellings); i++) {
-		const char *spelling = spellings[i].spelling;
-		size_t length;
-		if (*token->start != *spelling)
+	for (; list->text; list++) {
+		const size_t length = token->length ? token->length : strlen(list->text);
+		if (*token->start != *list->text ||
+			strncmp(token->start, list->text, length) != 0 || list->text[length])
 			continue;
-		length = strlen(spelling);
-		if (strncmp(token->start, spelling, length) != 0 ||
-			(word && length != token->length))
-			continue;
-		token->kind = spellings[i].kind;
-		token->opcode = spellings[i].opcode;
-		token->precedence = spellings[i].precedence;
+		token->kind = list->kind;
+		token->opcode = list->opcode;
+		token->precedence = list->precedence;
 		token->length = length;
 		return true;
 	}
@@ -218,7 +221,7 @@ static enum status lex_sign(const struct lexer *lexer, struct token *token, stru
 {
 	/* && and || are reported as single operators */
 	const bool pair = strchr("&|", *token->start) && token->start[1] == *token->start;
-	if (!pair && find_spelling(token, false))
+	if (!pair && find_spelling(token, signs))
 		return STATUS_OK;
 	token->length = 1;
 	while (((unsigned char)token->start[token->length] & 0xc0) == 0x80)
@@ -255,7 +258,7 @@ enum status lexer_next(struct lexer *lexer, struct token *token, struct error *e
 		while (is_word(text[token->length]))
 			token->length++;
 		token->kind = TOKEN_NAME;
-		find_spelling(token, true);
+		find_spelling(token, keywords);
 	} else {
 		status = lex_sign(lexer, token, err);
 	}

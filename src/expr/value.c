@@ -220,16 +220,20 @@ char *value_arena_copy_string(struct value_arena *arena, const char *string, siz
 	return copy;
 }
 
+void *value_arena_extend(struct value_arena *arena, void *items, size_t count, size_t item_size)
+{
+	void *extended;
+	if (count & (count - 1)) /* The capacity grows at powers of two. */
+		return items;
+	extended = value_arena_take(arena, (2 * count + !count) * item_size);
+	if (count)
+		memcpy(extended, items, count * item_size);
+	return extended;
+}
+
 void value_list_push(struct value_list *list, const struct value *value, struct value_arena *arena)
 {
-	const size_t count = list->count;
-	if ((count & (count - 1)) == 0) { /* The capacity grows at powers of two. */
-		struct value *items =
-			value_arena_take(arena, (2 * count + !count) * sizeof(*items));
-		if (count)
-			memcpy(items, list->items, count * sizeof(*items));
-		list->items = items;
-	}
+	list->items = value_arena_extend(arena, list->items, list->count, sizeof(*list->items));
 	list->items[list->count++] = *value;
 }
 

@@ -94,6 +94,8 @@ struct value_arena {
 
 /* Returns memory that is zeroed and aligned for any type. */
 void *value_arena_take(struct value_arena *arena, size_t size);
+/* Returns an array of the arena with room for one more item than the `count` of items. */
+void *value_arena_extend(struct value_arena *arena, void *items, size_t count, size_t item_size);
 char *value_arena_copy_string(struct value_arena *arena, const char *string, size_t length);
 void value_arena_release(struct value_arena *arena);
 /* Appends to a list whose items lie in the arena. */

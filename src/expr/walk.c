@@ -29,21 +29,6 @@ refuse_value(const struct evaluation *evaluation, const struct node *node, enum 
 	return NULL;
 }
 
-static inline const struct value *operand(
-	struct evaluation *evaluation, const struct node *node, struct value *room)
-{
-	if (node->kind == NODE_CONSTANT)
-		return &node->value;
-	if (node->kind == NODE_VALUE && evaluation->values[node->index].type == VALUE_INT)
-		return &evaluation->values[node->index];
-	return node_evaluate(evaluation, node, room);
-}
-
-static inline bool truth(const struct value *value)
-{
-	return value->type == VALUE_BOOL ? value->boolean : value_truth(*value);
-}
-
 static inline const struct value *apply(struct evaluation *evaluation, const struct node *node,
 	const struct value *left, const struct value *right, struct value *result)
 {
@@ -59,13 +44,14 @@ static const struct value *walk_chain(
 	struct evaluation *evaluation, const struct node *node, struct value *result)
 {
 	struct value rooms[2];
-	const struct value *left = operand(evaluation, &node->children[0], &rooms[0]);
+	const struct value *left = node_evaluate(evaluation, &node->children[0], &rooms[0]);
 	for (size_t i = 1; left && i < node->count; i++) {
 		const struct node *link = &node->children[i];
-		const struct value *right = operand(evaluation, &link->children[0], &rooms[i % 2]);
+		const struct value *right =
+			node_evaluate(evaluation, &link->children[0], &rooms[i % 2]);
 		if (!right || !apply(evaluation, link, left, right, result))
 			return NULL;
-		if (!truth(result))
+		if (!value_truth(*result))
 			return result;
 		left = right;
 	}
@@ -144,7 +130,7 @@ static bool take_element(struct comprehension *made)
 	if (made->list)
 		return append_element(made->evaluation, element, made->list);
 	value = node_evaluate(made->evaluation, element, &room);
-	made->is_decided = value && truth(value) == (made->node->opcode == OPCODE_ANY);
+	made->is_decided = value && value_truth(*value) == (made->node->opcode == OPCODE_ANY);
 	return value;
 }
 
@@ -197,7 +183,7 @@ static bool walk_clauses(struct comprehension *made, size_t clause_index)
 		return walk_loop(made, clause_index);
 	const struct value *condition =
 		node_evaluate(made->evaluation, &clause->children[0], &room);
-	return condition && (!truth(condition) || walk_clauses(made, clause_index + 1));
+	return condition && (!value_truth(*condition) || walk_clauses(made, clause_index + 1));
 }
 
 static const struct value *walk_comprehension(
@@ -244,8 +230,8 @@ const struct value *node_evaluate(
 			       ? left
 			       : refuse_value(evaluation, node, left->type);
 	case NODE_BINARY:
-		left = operand(evaluation, &node->children[0], &left_room);
-		right = left ? operand(evaluation, &node->children[1], room) : NULL;
+		left = node_evaluate(evaluation, &node->children[0], &left_room);
+		right = left ? node_evaluate(evaluation, &node->children[1], room) : NULL;
 		return right ? apply(evaluation, node, left, right, room) : NULL;
 	case NODE_UNARY:
 		left = node_evaluate(evaluation, &node->children[0], room);
@@ -258,12 +244,13 @@ const struct value *node_evaluate(
 		for (size_t i = 0;; i++) {
 			left = node_evaluate(evaluation, &node->children[i], room);
 			if (!left || i + 1 == node->count ||
-				truth(left) == (node->opcode == OPCODE_OR))
+				value_truth(*left) == (node->opcode == OPCODE_OR))
 				return left;
 		}
 	case NODE_CONDITION:
 		left = node_evaluate(evaluation, &node->children[1], room);
-		return left ? node_evaluate(evaluation, &node->children[truth(left) ? 0 : 2], room)
+		return left ? node_evaluate(
+				      evaluation, &node->children[value_truth(*left) ? 0 : 2], room)
 			    : NULL;
 	case NODE_CHAIN:
 		return walk_chain(evaluation, node, room);

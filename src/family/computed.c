@@ -116,22 +116,22 @@ static enum status put_real(
 static enum status put_integer(
 	const struct computed *computed, const struct value *values, void *to, struct error *err)
 {
-	int64_t number;
-
 	const int64_t least = (int64_t)computed->low,
 		      most = computed->high < 0x1p63 ? (int64_t)computed->high : INT64_MAX;
+	int64_t number;
 
-	if (computed->expected) {
-		TRY(expression_int(computed->expression, values, &number, err));
-		if (number < least || number > most)
-			return error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %" PRId64,
-				expression_where(computed->expression), computed->expected, number);
-	} else {
-		TRY(expression_int_within(computed->expression, values, least, most, &number, err));
+	TRY(expression_int(computed->expression, values, &number, err));
+	if (number >= least && number <= most) {
+		number *= computed->scale;
+		memcpy(to, &number, computed->size);
+		return STATUS_OK;
 	}
-	number *= computed->scale;
-	memcpy(to, &number, computed->size);
-	return STATUS_OK;
+	if (!computed->expected)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected a number from %" PRId64 " to %" PRId64 ", found %" PRId64,
+			expression_where(computed->expression), least, most, number);
+	return error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %" PRId64,
+		expression_where(computed->expression), computed->expected, number);
 }
 
 static enum status put_enum(
