@@ -100,7 +100,7 @@ static enum status read_learned(const struct checked *file, struct error *err)
 {
 	CLEANUP(learned_release) struct learned learned = {0};
 
-	return learned_parse(&file->content, file->path, &learned, err);
+	return learned_parse(&file->content, file->path, NULL, &learned, err);
 }
 
 static enum status read_record(

@@ -59,9 +59,11 @@ static const struct spelling keywords[] = {
 static bool find_spelling(struct token *token, const struct spelling *list)
 {
 	for (; list->text; list++) {
-		const size_t length = token->length ? token->length : strlen(list->text);
-		if (*token->start != *list->text ||
-			strncmp(token->start, list->text, length) != 0 || list->text[length])
+		size_t length;
+		if (*token->start != *list->text)
+			continue;
+		length = token->length ? token->length : strlen(list->text);
+		if (strncmp(token->start, list->text, length) != 0 || list->text[length])
 			continue;
 		token->kind = list->kind;
 		token->opcode = list->opcode;

@@ -184,7 +184,6 @@ struct json *value_to_json(struct value value)
 
 /* ---- arena ---- */
 enum {
-	BLOCK_BYTES = 4000,
 	FIRST_BLOCK_BYTES = 500,
 	ALIGNMENT = 16
 };
@@ -201,7 +200,7 @@ void *value_arena_take(struct value_arena *arena, size_t size)
 	struct value_arena_block *block = arena->blocks;
 	if (!block || block->size - block->used < size) {
 		/* most expressions are short */
-		size_t room = block ? BLOCK_BYTES : FIRST_BLOCK_BYTES;
+		size_t room = block ? 2 * block->size : FIRST_BLOCK_BYTES;
 		room = size > room ? size : room;
 		block = memory_zeroed(1, sizeof(*block) + room);
 		block->size = room;

@@ -21,7 +21,7 @@ struct catalogue {
 	size_t operation_count;
 	struct family **families; /* of all operations, sorted by operation, then name */
 	size_t family_count;
-	bool without_sources; /* the sources of kernels were not read */
+	bool without_sources; /* neither sources of kernels nor facts of families were read */
 };
 
 /* Loads every <place>/<operation>/operation.json and its families. A place may also be the file of
@@ -30,7 +30,7 @@ struct catalogue {
  * nearest name and the folders searched) or an invalid file (with file and JSON path). */
 enum status catalogue_load(const char *const *places, const char *only, struct catalogue *catalogue,
 	struct error *err);
-/* Works like catalogue_load(), but reads no sources of kernels, for lists of what there is. */
+/* Works like catalogue_load(), but reads neither sources of kernels nor facts. */
 enum status catalogue_list(const char *const *places, const char *only, struct catalogue *catalogue,
 	struct error *err);
 void catalogue_release(struct catalogue *catalogue);

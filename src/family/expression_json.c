@@ -162,12 +162,14 @@ static void subject_append(const struct json_at *at, struct text *where)
 		if (strcmp(at->parent->key, subjects[i].list) != 0)
 			continue;
 		text_append(where, " (");
-		if (member && strcmp(member, "expr") != 0)
-			text_appendf(where, "%s of ", member);
+		if (member && strcmp(member, "expr") != 0) {
+			text_append(where, member);
+			text_append(where, " of ");
+		}
 		text_appendf(where, "%s %zu", subjects[i].item, at->index + 1);
 		label = json_string_of(at, subjects[i].label);
-		if (label)
-			text_appendf(where, ", %s", label);
+		text_append(where, label ? ", " : "");
+		text_append(where, label ? label : "");
 		text_append_char(where, ')');
 	}
 }
@@ -175,7 +177,8 @@ static void subject_append(const struct json_at *at, struct text *where)
 /* Appends the place for messages of the expression. */
 static void where_append(const struct json_at *at, struct text *where)
 {
-	text_appendf(where, "%s: ", at->file ? at->file : "JSON");
+	text_append(where, at->file ? at->file : "JSON");
+	text_append(where, ": ");
 	json_path(at, where);
 	subject_append(at, where);
 }

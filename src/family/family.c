@@ -489,9 +489,8 @@ static enum status read_root(
 	TRY(place_check(root, name, family, err));
 	family->names = scope_table(&family->scope, SCOPE_PLAIN);
 	reading.fixed = scope_table(&family->scope, SCOPE_PLAIN);
-	TRY(record_from_json_computed(
-		&family_record, root, family, family_computed_read, &reading, err));
-	return compile_facts(family, err);
+	return record_from_json_computed(
+		&family_record, root, family, family_computed_read, &reading, err);
 }
 
 enum status family_load(struct json *tree, const char *file, const struct source_place *place,
@@ -509,6 +508,8 @@ enum status family_load(struct json *tree, const char *file, const struct source
 	root = json_root(tree, made->file);
 	*family = NULL;
 	status = read_root(&root, name, made, err);
+	if (status == STATUS_OK && place)
+		status = compile_facts(made, err);
 	if (status == STATUS_OK && place)
 		status = family_load_sources(made, place, template_folders, err);
 	if (status == STATUS_OK)

@@ -114,7 +114,8 @@ RECORD_DECLARE(struct family, family_record);
 enum status family_computed_read(const struct json_at *at, const struct record_member *member,
 	void *item, void *context, struct error *err);
 
-/* Takes ownership of the tree of `file`. place tells where sources are; NULL does not load them.
+/* Takes ownership of the tree of `file`. place tells where sources are; NULL loads neither them
+ * nor facts.
  * name is the file name without extension, e.g. "mma". */
 enum status family_load(struct json *tree, const char *file, const struct source_place *place,
 	const char *name, const struct operation *operation, const char *const *template_folders,

@@ -30,23 +30,41 @@ static const struct record_member family_members[] = {
 static RECORD_DEFINE(
 	struct learned_family, learned_family_record, family_members, .name = "learned_family");
 
+/* The context is a catalogue or NULL. Families that the catalogue lacks are not read. */
+static enum status family_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct learned_family *one = field;
+	const char *name = json_string_of(at, "family");
+
+	if (context && name &&
+		catalogue_family(context, NULL, name, &one->family, NULL) != STATUS_OK)
+		return STATUS_OK;
+	return record_from_json(&learned_family_record, at, one, NULL, err);
+}
+
+static void family_release(void *field)
+{
+	record_release(&learned_family_record, field);
+}
+
+static const struct record_custom family_custom = {family_read, NULL, family_release};
+
 static const struct record_member file_members[] = {
 	RECORD_CONSTANT("format", "tiletune.learned/1"),
 	RECORD_VALUE(struct learned, device, "device"),
-	RECORD_RECORDS(struct learned, families, family_count, learned_family_record, "families"),
+	RECORD_CUSTOMS(struct learned, families, family_count, &family_custom, "families"),
 };
 static RECORD_DEFINE(struct learned, learned_record, file_members, .name = "learned", .open = true);
 
 void learned_release(struct learned *learned)
 {
-	for (size_t i = 0; i < learned->family_count; i++)
-		trees_forget(&learned->families[i].trees);
 	record_release(&learned_record, learned);
 	*learned = (struct learned){0};
 }
 
-enum status learned_parse(
-	const struct text *content, const char *path, struct learned *learned, struct error *err)
+enum status learned_parse(const struct text *content, const char *path,
+	const struct catalogue *catalogue, struct learned *learned, struct error *err)
 {
 	CLEANUP(json_release) struct json *json = NULL;
 	struct json_at root;
@@ -54,56 +72,47 @@ enum status learned_parse(
 	*learned = (struct learned){0};
 	TRY(json_parse(text_string(content), content->length, path, &json, err));
 	root = json_root(json, path);
-	return record_from_json(&learned_record, &root, learned, NULL, err);
+	return record_from_json(&learned_record, &root, learned, (void *)(uintptr_t)catalogue, err);
 }
 
-static enum status learned_load(const char *path, struct learned *learned, struct error *err)
+/* Loads the families of the catalogue that have all features used in learning, and sets *count to
+ * their number. */
+static enum status learned_load(const char *path, const char *device,
+	const struct catalogue *catalogue, struct learned *learned, size_t *count,
+	struct error *err)
 {
 	CLEANUP(text_release) struct text content = {0};
 
-	*learned = (struct learned){0};
 	TRY(file_read(path, &content, err));
-	return learned_parse(&content, path, learned, err);
-}
-
-/* Binds families of the catalogue that have all features used in learning. Returns their number. */
-static size_t bind(struct learned *learned, const struct catalogue *catalogue)
-{
-	size_t count = 0;
-
+	TRY(learned_parse(&content, path, catalogue, learned, err));
+	if (strcmp(learned->device, device) != 0)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: $.device: expected \"%s\", found \"%s\"", path, device,
+			learned->device);
+	*count = 0;
 	for (size_t i = 0; i < learned->family_count; i++) {
 		struct learned_family *one = &learned->families[i];
-		const struct family *family;
 		CLEANUP(name_set_release) struct name_set names = {0};
 
-		if (catalogue_family(catalogue, NULL, one->name, &family, NULL) != STATUS_OK)
+		if (!one->family)
 			continue;
-		names = features_names(family);
+		names = features_names(one->family);
 		one->feature_count = names.count;
 		if (!trees_bind(&one->trees, (const char *const *)names.items))
-			continue;
-		one->family = family;
-		count++;
+			one->family = NULL;
+		*count += one->family != NULL;
 	}
-	return count;
-}
-
-static enum status expect_device(
-	const struct learned *learned, const char *path, const char *device, struct error *err)
-{
-	if (strcmp(learned->device, device) == 0)
-		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT, "%s: $.device: expected \"%s\", found \"%s\"", path,
-		device, learned->device);
+	return STATUS_OK;
 }
 
 static enum status open_named(const char *path, const char *device,
 	const struct catalogue *catalogue, struct learned *learned, struct error *err)
 {
-	TRY(learned_load(path, learned, err));
-	TRY(expect_device(learned, path, device, err));
+	size_t count;
+
+	TRY(learned_load(path, device, catalogue, learned, &count, err));
 	learned->is_named = true;
-	if (bind(learned, catalogue))
+	if (count)
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT,
 		"%s: the file fits none of the families here and their parameters", path);
@@ -116,12 +125,10 @@ static enum status open_shipped(const char *const *config_folders, const char *d
 	for (; *config_folders && !learned->device; config_folders++) {
 		CLEANUP(memory_free)
 		char *path = string_format("%s/learned/%s.json", *config_folders, device);
+		size_t count;
 
-		if (!file_is_regular(path))
-			continue;
-		TRY(learned_load(path, learned, err));
-		TRY(expect_device(learned, path, device, err));
-		bind(learned, catalogue);
+		if (file_is_regular(path))
+			TRY(learned_load(path, device, catalogue, learned, &count, err));
 	}
 	return STATUS_OK;
 }

@@ -35,9 +35,10 @@ struct learned {
 	bool is_named; /* the user named the file */
 };
 
-/* An invalid file is an error with file and JSON path. */
-enum status learned_parse(
-	const struct text *content, const char *path, struct learned *learned, struct error *err);
+/* Reads the families of the catalogue, or all if it is NULL. An invalid file is an error with file
+ * and JSON path. */
+enum status learned_parse(const struct text *content, const char *path,
+	const struct catalogue *catalogue, struct learned *learned, struct error *err);
 void learned_release(struct learned *learned);
 
 struct learned_choice {

@@ -1,64 +1,76 @@
 /* SPDX-License-Identifier: MIT */
 #include "score/trees.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/memory.h"
 
 enum {
 	LEAF_ZERO = 2048, /* the middle of the 4096 values that two digits encode */
 	QUESTIONS_MAX = 4096,
+	INVALID = UINT16_MAX,
 };
 
-void trees_forget(struct trees *trees)
-{
-	free(trees->questions);
-	free(trees->items);
-	trees->questions = NULL;
-	trees->items = NULL;
-	trees->count = trees->question_count = 0;
-}
-
 /* ---- as JSON ---- */
-static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
-
 static const struct record_member feature_members[] = {
 	RECORD_VALUE(struct tree_feature, name, "name"),
 	RECORD_VALUES(struct tree_feature, thresholds, threshold_count, "thresholds"),
 };
 static RECORD_DEFINE(struct tree_feature, tree_feature_record, feature_members, .name = "feature");
 
-/* Returns SIZE_MAX if the digits are invalid. */
-static size_t take_number(const char **at)
-{
-	const char *high = (*at)[0] ? strchr(digits, (*at)[0]) : NULL;
-	const char *low = high && (*at)[1] ? strchr(digits, (*at)[1]) : NULL;
+static const struct record_member question_members[] = {
+	RECORD_VALUE(struct question, feature, "feature"),
+	RECORD_VALUE(struct question, threshold, "threshold"),
+};
+static RECORD_DEFINE(struct question, question_record, question_members, .name = "question");
 
-	*at += low ? 2 : 0;
-	return low ? (size_t)(high - digits) * 64 + (size_t)(low - digits) : SIZE_MAX;
+/* Digits are 0-9 A-Z a-z - _. */
+static unsigned digit_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return (unsigned)(digit - '0');
+	if (digit >= 'A' && digit <= 'Z')
+		return (unsigned)(digit - 'A') + 10;
+	if (digit >= 'a' && digit <= 'z')
+		return (unsigned)(digit - 'a') + 36;
+	return digit == '-' ? 62 : digit == '_' ? 63 : INVALID;
 }
 
-static bool tree_decode(const char *text, size_t question_count, struct tree *tree)
+/* Returns INVALID if the next two characters are not digits. */
+static uint16_t take_number(const char **at)
 {
-	for (size_t i = 0; i < TREE_DEPTH; i++) {
-		const size_t number = take_number(&text);
+	const unsigned high = digit_value((*at)[0]);
+	const unsigned low = high == INVALID ? INVALID : digit_value((*at)[1]);
 
-		if (number >= question_count)
-			return false;
-		tree->questions[i] = (uint16_t)number;
-	}
+	*at += low == INVALID ? 0 : 2;
+	return (uint16_t)(low == INVALID ? INVALID : high * 64 + low);
+}
+
+/* Sets the first question of an invalid tree to INVALID, which trees_check() reports. */
+static enum status tree_read(
+	const struct json_at *at, void *field, void *context, struct error *err)
+{
+	struct tree *tree = field;
+	const char *text;
+	bool is_valid = true;
+
+	(void)context;
+	TRY(json_get_string(at, &text, err));
+	for (size_t i = 0; i < TREE_DEPTH; i++)
+		tree->questions[i] = take_number(&text);
 	for (size_t i = 0; i < TREE_LEAVES; i++) {
-		const size_t number = take_number(&text);
+		const uint16_t number = take_number(&text);
 
-		if (number == SIZE_MAX)
-			return false;
-		tree->leaves[i] = (int16_t)((int)number - LEAF_ZERO);
+		is_valid &= number != INVALID;
+		tree->leaves[i] = (int16_t)(number - LEAF_ZERO);
 	}
-	return !*text;
+	if (!is_valid || *text)
+		tree->questions[0] = INVALID;
+	return STATUS_OK;
 }
 
-static enum status decode(void *value, const struct json_at *at, void *context, struct error *err)
+static const struct record_custom tree_custom = {tree_read, NULL, NULL};
+
+static enum status trees_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	struct trees *trees = value;
 	struct json_at texts, text;
@@ -66,25 +78,21 @@ static enum status decode(void *value, const struct json_at *at, void *context, 
 	(void)context;
 	for (size_t f = 0; f < trees->feature_count; f++)
 		trees->question_count += trees->features[f].threshold_count;
+	trees->questions = memory_zeroed(trees->question_count + 1, sizeof(*trees->questions));
 	if (trees->question_count > QUESTIONS_MAX)
 		return json_invalid(at, err, "there are more than %d thresholds", QUESTIONS_MAX);
-	trees->questions = memory_zeroed(trees->question_count + 1, sizeof(*trees->questions));
 	for (size_t f = 0, i = 0; f < trees->feature_count; f++)
 		for (size_t k = 0; k < trees->features[f].threshold_count; k++)
 			trees->questions[i++] = (struct question){
 				(uint16_t)f, (float)trees->features[f].thresholds[k]};
-	while (trees->texts[trees->count])
-		trees->count++;
-	trees->items = memory_zeroed(trees->count + 1, sizeof(*trees->items));
-	for (size_t i = 0; i < trees->count; i++) {
-		if (tree_decode(trees->texts[i], trees->question_count, &trees->items[i]))
+	for (size_t i = 0; i < trees->count * TREE_DEPTH; i++) {
+		if (trees->items[i / TREE_DEPTH].questions[i % TREE_DEPTH] < trees->question_count)
 			continue;
 		json_find(at, "trees", &texts);
-		text = json_item(&texts, i);
-		json_error(&text, err, "a tree of %d thresholds (numbers below %zu) and %d leaves",
-			TREE_DEPTH, trees->question_count, TREE_LEAVES);
-		trees_forget(trees);
-		return STATUS_BAD_INPUT;
+		text = json_item(&texts, i / TREE_DEPTH);
+		return json_error(&text, err,
+			"a tree of %d thresholds (numbers below %zu) and %d leaves", TREE_DEPTH,
+			trees->question_count, TREE_LEAVES);
 	}
 	return STATUS_OK;
 }
@@ -93,9 +101,11 @@ static const struct record_member trees_members[] = {
 	RECORD_RECORDS(struct trees, features, feature_count, tree_feature_record, "features"),
 	RECORD_VALUE(struct trees, offset, "offset", .low = -16, .high = 16),
 	RECORD_VALUE(struct trees, leaf_step, "leaf_step", .low = 0, .high = 1),
-	RECORD_STRINGS(struct trees, texts, "trees"),
+	RECORD_CUSTOMS(struct trees, items, count, &tree_custom, "trees"),
+	RECORD_RECORDS(struct trees, questions, question_count, question_record, "",
+		.flags = RECORD_NOT_JSON),
 };
-RECORD_DEFINE(struct trees, trees_record, trees_members, .name = "trees", .check = decode);
+RECORD_DEFINE(struct trees, trees_record, trees_members, .name = "trees", .check = trees_check);
 
 /* ---- use ---- */
 bool trees_bind(struct trees *trees, const char *const *names)

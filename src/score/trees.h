@@ -38,14 +38,12 @@ struct trees {
 	struct tree_feature *features;
 	size_t feature_count;
 	double offset, leaf_step;
-	char **texts; /* the trees as in JSON, NULL-terminated */
-	/* Decoded from the members above. */
-	struct question *questions;
 	struct tree *items;
-	size_t count, question_count;
+	size_t count;
+	struct question *questions; /* all thresholds of all features */
+	size_t question_count;
 };
 RECORD_DECLARE(struct trees, trees_record);
-void trees_forget(struct trees *trees); /* frees the decoded members */
 
 /* names are the features passed to trees_sum(), NULL-terminated. Returns false if a feature of the
  * trees is missing. */

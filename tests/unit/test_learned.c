@@ -88,7 +88,6 @@ TEST(a_sum_of_trees_is_as_worked_out)
 			assert_true(fabs(trees_sum(&trees, there) - worked_out(here)) < 1e-12);
 		}
 	assert_false(trees_bind(&trees, less));
-	trees_forget(&trees);
 	record_release(&trees_record, &trees);
 	text_release(&text);
 }
