@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategy `evolution`: a steady-state genetic algorithm. The fastest candidates so far are the
- * parents. Each child takes every value from one of two parents of a family, and some values are
- * changed. A child that is illegal or not new is discarded, and another is made. Source: D.
- * Whitley, "The GENITOR Algorithm and Selection Pressure" (1989).
+ * Strategy `evolution`: a steady-state genetic algorithm. Source: D. Whitley, "The GENITOR
+ * Algorithm and Selection Pressure" (1989).
  */
 #include "search/history.h"
 

@@ -6,11 +6,10 @@
 
 #include "base/memory.h"
 
-/* Prior variances of the four parts, and the variance of measurement noise. */
+/* Variances of the four parts and of the noise. */
 static const float OF_FAMILY = 0.09F, OF_SLOPE = 0.09F, OF_VALUES = 0.045F, OF_PLACE = 0.045F;
 static const double OF_NOISE = 0.0002;
-/* ORDERED is the fraction of the additive part that follows the order of the values; the rest
- * treats values as unordered. JUMP_USUAL is the most likely jump before learning. */
+/* Fraction of the additive part that follows the order of values, and the usual jump. */
 static const float ORDERED = 0.5F;
 static const float JUMP_USUAL = 0.2F;
 
@@ -18,7 +17,7 @@ enum {
 	LEARNED_MAX = 96, /* rows used for learning */
 	SWEEPS = 3,       /* passes over all weights */
 };
-/* Steps of a weight's logarithm: the first, and the factor of the following ones. */
+/* Steps of a weight's logarithm. */
 static const double STEP_FIRST = 0.7, STEP_SHRINKS = 0.5;
 
 /* ---- covariance ---- */
@@ -52,7 +51,6 @@ double gaussian_covariance(const struct gaussian *gaussian, size_t a, size_t b)
 			OF_PLACE * (1 + far + far * far / 3) * expf(-far));
 }
 
-/* Fills the tables of an axis after a change of its weight or jump. */
 static void axis_update(struct axis *axis, size_t levels)
 {
 	axis->squares[0] = 0;
@@ -131,7 +129,7 @@ void gaussian_release(struct gaussian *gaussian)
 }
 
 /* ---- the process ---- */
-/* Uses four partial sums, because the compiler may not reorder a single floating-point sum. */
+/* The compiler may not reorder a single floating-point sum. */
 static double dot(const double *a, const double *b, size_t count)
 {
 	double sums[4] = {0};
@@ -145,8 +143,7 @@ static double dot(const double *a, const double *b, size_t count)
 	return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-/* Computes factor^-1 times the point's covariances with all rows into solved[]; returns the
- * remaining variance of the point. */
+/* Returns the point's remaining variance. */
 static double solve(const struct gaussian *gaussian, size_t point, double *solved)
 {
 	for (size_t r = 0; r < gaussian->row_count; r++) {
@@ -197,7 +194,7 @@ double gaussian_means(const struct gaussian *gaussian, const double *values, dou
 	const size_t rows = gaussian->row_count;
 	CLEANUP(memory_free) double *whitened = memory_zeroed(rows + 1, sizeof(*whitened));
 
-	/* a pending row is assumed to have its mean, and so adds nothing */
+	/* An unknown value is the mean that earlier rows give. */
 	for (size_t r = 0; r < rows; r++) {
 		const double *row = gaussian->factor + r * gaussian->row_max;
 
@@ -210,14 +207,14 @@ double gaussian_means(const struct gaussian *gaussian, const double *values, dou
 }
 
 /* ---- learning ---- */
-/* The rows that have values; no candidate is watched. */
+/* Rows with a value, and no pool. */
 struct fit {
 	struct gaussian gaussian;
 	size_t points[LEARNED_MAX], count;
 	double values[LEARNED_MAX];
 };
 
-/* The negative logarithm of the prior density, up to a constant. */
+/* -ln of the prior, up to a constant */
 static double surprise(const struct axis *axis)
 {
 	return (pow(log((double)axis->weight), 2) +
@@ -225,7 +222,7 @@ static double surprise(const struct axis *axis)
 	       2;
 }
 
-/* The negative logarithm of the posterior density, up to a constant. */
+/* -ln of the posterior, up to a constant */
 static double unlikeliness(struct fit *fit)
 {
 	struct gaussian *gaussian = &fit->gaussian;
@@ -243,8 +240,7 @@ static double unlikeliness(struct fit *fit)
 	return sum + gaussian_means(gaussian, fit->values, NULL) / 2;
 }
 
-/* Changes a weight or jump of an axis by a factor of exp(step) or exp(-step) if that makes the
- * values more likely. */
+/* Multiplies by exp(step) or exp(-step) if values become more likely. */
 static void improve(struct fit *fit, struct axis *axis, float *learned, size_t levels, double step,
 	double *least)
 {

@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategy `guided`, the default of quick tuning: Bayesian optimization on top of the model.
+ * Strategy `guided`: Bayesian optimization. It proposes start configurations, then the largest
+ * expected improvement times the chance to work, and children of the fastest while nothing
+ * improves. Source: D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization of Expensive
+ * Black-Box Functions" (1998).
  *
- * It first proposes start configurations: the model's shortlist (order.h) and two of each family
- * or, without predictions, random candidates. After that it proposes the candidate with the
- * largest expected improvement, multiplied by the probability that the candidate works. Source:
- * D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization of Expensive Black-Box
- * Functions" (1998).
- *
- * The Gaussian process may be misled. While nothing improves, some proposals are therefore
- * children of the fastest candidates, as in a genetic algorithm.
- *
- * The expected speed of a candidate is its predicted speed plus a correction by a Gaussian
- * process over measured minus predicted speed. Measured speeds are relative to the best measured
- * one. Predicted speeds are relative to the best predicted one, times the ratio of measured to
- * predicted speed so far. Speeds are used because they resolve differences near the best
- * candidates, as a search needs. Times would resolve differences among slow candidates, and
- * logarithms of times treat both alike.
- *
- * A space may be too large to evaluate for each proposal. Therefore only an acquisition pool is
- * watched: the best predicted candidates, some random ones, and neighbours of measured ones.
- * Each time the Gaussian process learns its weights, the most promising members of the pool
- * stay, and new ones are added at random.
+ * The process predicts measured minus predicted relative speed, because speeds resolve differences
+ * near the best. Only an acquisition pool is evaluated.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -33,37 +18,34 @@
 #include "search/order.h"
 #include "search/history.h"
 
-/* These sizes let a proposal take two or three milliseconds and less than 20 MB. */
+/* A proposal takes 3 ms and 20 MB at most. */
 enum {
 	STARTS = 8,
 	STARTS_OF_FAMILY = 2,
 	IN_TRIAL_MAX = 64,
-	STALLED = 15, /* results without a gain; from then on every CHILD_OF-th proposal */
-	CHILD_OF = 4, /* is a child of the fastest candidates (history.h) */
+	STALLED = 15, /* results without a gain before children are proposed */
+	CHILD_OF = 4,
 	NEIGHBOURS_MAX = 64,
-	LEARN_FIRST = 10, /* results before weights are learned first; later, after a third more
-			     results */
+	LEARN_FIRST = 10, /* first learning; then after a third more */
 	ROWS_MAX = 512,
 	POOL_BEST = 1024,
-	POOL_RANDOM = 1024, /* in addition to the best predicted */
-	POOL_MAX = 3072,    /* including neighbours */
+	POOL_RANDOM = 1024,
+	POOL_MAX = 3072,
 };
-/* The lower limit of the probability that a candidate works: failures of others exclude no
- * candidate. */
 static const double CHANCE_LEAST = 0.02;
 
 struct guided {
 	struct history history;
 	struct gaussian gaussian;
-	bool *is_in_pool;        /* one per candidate */
-	double *errors;          /* one per row: measured - predicted speed; NAN: not known */
-	double *means, *chances; /* per watched candidate: error; chance that it works */
-	double scale;            /* scatter of the speeds relative to what the covariance says */
-	double best_us;          /* the best measured time */
+	bool *is_in_pool;
+	double *errors;          /* per row: measured - predicted speed; NAN: unknown */
+	double *means, *chances; /* per member of the pool */
+	double scale;            /* scatter relative to the covariance */
+	double best_us;
 	double best_predicted_us;
-	double share;       /* measured / predicted speed over all measured candidates */
-	bool changed;       /* results, rows or the pool changed since the last update */
-	size_t start_count; /* number of start configurations, the first of the order */
+	double share; /* measured / predicted speed */
+	bool changed;
+	size_t start_count; /* the first of the order */
 	size_t told_count, learn_next, stalled;
 };
 
@@ -73,7 +55,7 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /* ---- expected speeds ---- */
-/* The predicted speed of a candidate, relative to the best measured speed. */
+/* Relative to the best measured speed. */
 static double predicted_speed(const struct guided *guided, size_t candidate)
 {
 	return guided->share * guided->best_predicted_us /
@@ -96,8 +78,7 @@ static void update(struct guided *guided)
 		const double time_us = guided->history.times_us[gaussian->row_points[r]];
 		const double predicted = predicted_speed(guided, gaussian->row_points[r]);
 
-		/* failures have no speed: they are modelled separately, as a probability of
-		 * success */
+		/* Failures lower the chances instead. */
 		errors[r] = isfinite(time_us) ? guided->best_us / time_us : NAN;
 		works[r] = isnan(time_us) ? NAN : isfinite(time_us);
 		known += !isnan(time_us);
@@ -124,7 +105,6 @@ static void update(struct guided *guided)
 					: 1;
 }
 
-/* The expected improvement of a candidate of the acquisition pool; 0 if it was proposed before. */
 static double expected_improvement(const struct guided *guided, size_t member)
 {
 	const struct gaussian *gaussian = &guided->gaussian;
@@ -135,8 +115,7 @@ static double expected_improvement(const struct guided *guided, size_t member)
 
 	if (!history_is_new(&guided->history, point))
 		return 0;
-	/* the mean of max(0, gain) for a normal distribution, times the probability that the
-	 * candidate works */
+	/* The mean of max(0, gain) of a normal distribution. */
 	return guided->chances[member] * deviation *
 	       (u * erfc(-u / M_SQRT2) / 2 + exp(-u * u / 2) / sqrt(2 * M_PI));
 }
@@ -153,7 +132,7 @@ static void watch(struct guided *guided, size_t candidate)
 	gaussian_pool_add(gaussian, candidate);
 }
 
-/* Watches the listed candidates and random others; a small space is watched completely. */
+/* Fills the pool with these and random candidates. */
 static void watch_again(struct guided *guided, const size_t *best, size_t count)
 {
 	struct history *history = &guided->history;
@@ -164,7 +143,6 @@ static void watch_again(struct guided *guided, const size_t *best, size_t count)
 	for (size_t i = 0; i < count; i++)
 		watch(guided, best[i]);
 	for (size_t i = 0; i < (is_small ? all : POOL_RANDOM); i++) {
-		/* The square favours candidates early in the order. */
 		const double drawn = random_unit(&history->random);
 
 		watch(guided, history->order[is_small ? i : (size_t)(drawn * drawn * (double)all)]);
@@ -202,8 +180,6 @@ static void learn(struct guided *guided)
 	guided->changed = true;
 }
 
-/* Finds the most promising candidate of the acquisition pool that was not proposed; returns false
- * if there is none. */
 static bool promising(const struct guided *guided, size_t *candidate)
 {
 	double best = 0;
@@ -233,7 +209,7 @@ static bool guided_choose(struct guided *guided, size_t *candidate)
 	return promising(guided, candidate) || history_next(history, candidate);
 }
 
-/* Moves the start configurations to the front of the order. */
+/* Moves the shortlist and the first two of each family to the front. */
 static void starts_choose(struct guided *guided)
 {
 	const struct history *history = &guided->history;
@@ -307,7 +283,7 @@ static enum ask_result guided_ask(void *state, size_t *candidate)
 static void guided_tell(void *state, size_t candidate, double time_us)
 {
 	struct guided *guided = state;
-	/* a result of a candidate that was not proposed comes from an earlier run */
+	/* from an earlier run */
 	const bool is_known = history_is_new(&guided->history, candidate);
 
 	if (!history_tell(&guided->history, candidate, time_us))

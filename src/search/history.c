@@ -9,8 +9,8 @@
 
 static const double NOT_ASKED = -1;
 enum {
-	DRAWS = 256,          /* attempts to find a legal and new child */
-	VALUES_OF_A_MOVE = 8, /* on average, one of this number of values is changed */
+	DRAWS = 256,
+	VALUES_OF_A_MOVE = 8,
 };
 
 void *history_open(const struct search_view *view, size_t size)
@@ -53,7 +53,7 @@ bool history_is_new(const struct history *history, size_t candidate)
 	return history->times_us[candidate] < 0;
 }
 
-/* Moves a choice one level up or down if the parameter is ordered, else to a random value. */
+/* By a level if ordered, or at random. */
 static choice moved(
 	struct random_state *random, const struct search_parameter *parameter, choice own)
 {
@@ -86,7 +86,7 @@ bool history_cross(
 	       isfinite(view->predicted_us[found]);
 }
 
-/* Selects the faster of two random parents. */
+/* The faster of two random parents. */
 static size_t parent(struct history *history)
 {
 	const size_t a = random_below(&history->random, history->parent_count);
@@ -148,7 +148,7 @@ enum ask_result history_ask(struct history *history, size_t candidate)
 
 bool history_tell(struct history *history, size_t candidate, double time_us)
 {
-	const bool is_known = history_is_new(history, candidate); /* from an earlier run */
+	const bool is_known = history_is_new(history, candidate);
 
 	if (is_known ? !isfinite(history->view->predicted_us[candidate])
 		     : !isnan(history->times_us[candidate]))

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategy `local`: hill climbing with restarts. It measures some start configurations and then
- * neighbours of the best one, and moves to the first neighbour that is faster. If no neighbour
- * is left, it restarts from the best predicted candidate that is new. Without predictions, it
- * restarts from the best candidate so far after drawing some of its values again ("basin
- * hopping"). Source: D. Wales, J. Doye, "Global Optimization by Basin-Hopping" (1997).
+ * Strategy `local`: hill climbing with restarts from the best prediction or a changed best
+ * candidate. Source: D. Wales, J. Doye, "Global Optimization by Basin-Hopping" (1997).
  */
 #include <math.h>
 
@@ -14,15 +11,15 @@
 enum {
 	STARTS = 8,
 	NEIGHBOURS_MAX = 512,
-	JUMPS = 64, /* attempts to find a legal and new candidate */
+	JUMPS = 64,
 };
 
 struct local {
 	struct history history;
-	size_t near[NEIGHBOURS_MAX]; /* neighbours of the current candidate */
+	size_t near[NEIGHBOURS_MAX];
 	size_t near_count, near_next;
 	size_t start, best;
-	double here_us, best_us; /* times of the current candidate and of the best one */
+	double here_us, best_us;
 };
 
 static void *local_open(const struct search_view *view)
@@ -34,7 +31,6 @@ static void *local_open(const struct search_view *view)
 	return local;
 }
 
-/* Makes a new candidate from the best one: about a third of the values are drawn again. */
 static bool jump(struct local *local, size_t *candidate)
 {
 	for (int attempt = 0; attempt < JUMPS; attempt++)

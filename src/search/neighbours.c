@@ -12,12 +12,11 @@ struct neighbour_search {
 	const struct search_view *view;
 	size_t family;
 	choice configuration[SPACE_PARAMETERS_MAX];
-	size_t *found; /* extended as neighbours are found */
+	size_t *found;
 	size_t count, capacity;
 };
 
-/* Adds the configuration in which the parameter has this value; returns whether it is legal and
- * in the space. The value may be out of range. */
+/* Returns whether the configuration is legal; value may be out of range. */
 static bool search_visit(struct neighbour_search *search, size_t p, int value)
 {
 	const struct search_view *view = search->view;
@@ -34,7 +33,7 @@ static bool search_visit(struct neighbour_search *search, size_t p, int value)
 	return index >= 0;
 }
 
-/* For a numeric parameter, finds the nearest legal value on either side. */
+/* The nearest legal value on either side; all if unordered. */
 static void search_single(struct neighbour_search *search, size_t p)
 {
 	const struct search_family *family = &search->view->families[search->family];
@@ -47,7 +46,6 @@ static void search_single(struct neighbour_search *search, size_t p)
 				break;
 }
 
-/* Changes both parameters by one level. */
 static void search_pair(struct neighbour_search *search, size_t p, size_t q)
 {
 	const choice own = search->configuration[p];

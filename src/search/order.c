@@ -18,7 +18,7 @@ static int order_compare(const void *a, const void *b, void *context)
 	return comes_before(context, x, y) ? -1 : x != y;
 }
 
-/* Quickselect. It relies on a total order: no two candidates compare equal. */
+/* Quickselect; no two candidates compare equal. */
 static void bring_to_front(size_t *candidates, size_t count, const double *keys, size_t wanted)
 {
 	ptrdiff_t low = 0, high = (ptrdiff_t)count - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of strategies; one line each.
+ * The table of strategies.
  */
 #include "search/strategy.h"
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A search strategy proposes the next candidate to evaluate, through an ask/tell interface. It
- * sees only numbers and never a device.
- *
- * To add a strategy, write a file that ends in STRATEGY() (walk.c is the shortest example) and
- * add a line to strategy.c.
+ * A strategy proposes candidates to evaluate and sees only numbers. To add one, write a file that
+ * ends in STRATEGY() and a line in strategy.c.
  */
 #ifndef SEARCH_STRATEGY_H
 #define SEARCH_STRATEGY_H
@@ -16,13 +13,12 @@
 #include "space/space.h"
 
 struct search_parameter {
-	choice levels;    /* number of values; every choice is smaller */
-	bool is_ordered;  /* the values are numbers, so that adjacent values are similar */
-	bool is_argument; /* a launch argument: all of its values share one kernel */
+	choice levels;    /* number of values */
+	bool is_ordered;  /* numbers: adjacent values are similar */
+	bool is_argument; /* all values share one kernel */
 };
 
-/* The candidates of a family are a contiguous range of indices. Their configurations are in
- * lexicographic order and have parameter_count choices each. */
+/* Consecutive candidates in lexicographic order. */
 struct search_family {
 	size_t first, count;
 	size_t parameter_count;
@@ -30,36 +26,34 @@ struct search_family {
 	const struct search_parameter *parameters;
 };
 
-/* All candidates of one problem, from all families, as a strategy sees them. */
+/* All candidates of a problem. */
 struct search_view {
 	size_t count;
-	const double *predicted_us; /* one per candidate; infinite if it cannot run */
-	const uint32_t *family;     /* index of the family, one per candidate */
+	const double *predicted_us; /* infinite: cannot run */
+	const uint32_t *family;
 	size_t family_count;
 	const struct search_family *families;
 	uint64_t seed;
-	size_t budget; /* number of evaluations that the effort allows; SIZE_MAX: all */
+	size_t budget; /* evaluations; SIZE_MAX: all */
 };
 
 enum ask_result {
 	ASK_CANDIDATE,
-	ASK_WAIT, /* the strategy needs results of pending candidates first */
+	ASK_WAIT, /* results of pending candidates come first */
 	ASK_DONE,
 };
 
 struct strategy {
-	const char *name; /* also the name that users write */
+	const char *name;
 	const char *summary;
 	void *(*open)(const struct search_view *view); /* the view outlives the state */
 	enum ask_result (*ask)(void *state, size_t *candidate);
-	/* time_us is the median, or infinite if the candidate failed. Results of candidates that
-	 * were not proposed, because an earlier run measured them, are passed too; these will not
-	 * be proposed. */
+	/* infinite: failed; also called for candidates of an earlier run that were not proposed */
 	void (*tell)(void *state, size_t candidate, double time_us);
 	void (*close)(void *state);
 };
 
-/* Defines strategy_ID from ID_open() and the ask and tell functions that begin with `shape`. */
+/* Defines strategy_ID from ID_open(), shape_ask() and shape_tell(). */
 #define STRATEGY(id, shape, closing, text)                                                         \
 	const struct strategy strategy_##id = {.name = #id,                                        \
 		.summary = text,                                                                   \
@@ -69,11 +63,10 @@ struct strategy {
 		.close = closing}
 
 extern const struct strategy *const strategies[];       /* NULL-terminated */
-const struct strategy *strategy_find(const char *name); /* returns NULL if unknown */
+const struct strategy *strategy_find(const char *name); /* NULL: unknown */
 
 const choice *search_view_configuration(const struct search_view *view, size_t candidate);
-/* Finds the candidate with this configuration in a family by binary search. Returns -1 if there
- * is none. */
+/* -1: no such candidate */
 ptrdiff_t search_view_find(
 	const struct search_view *view, size_t family, const choice *configuration);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategies that go through a list: `exhaustive`, `model_top` and `random`.
+ * `exhaustive`, `model_top` and `random` follow an order.
  */
 #include "search/history.h"
 
@@ -23,8 +23,6 @@ static void *model_top_open(const struct search_view *view)
 	return history_open(view, sizeof(struct history));
 }
 
-/* Proposes all candidates that can run, fastest prediction first, so that an interrupted run has
- * tried the most promising ones. */
 static void *exhaustive_open(const struct search_view *view)
 {
 	struct history *history = model_top_open(view);
@@ -33,7 +31,6 @@ static void *exhaustive_open(const struct search_view *view)
 	return history;
 }
 
-/* The baseline that every other strategy must beat. */
 static void *random_open(const struct search_view *view)
 {
 	struct history *history = model_top_open(view);
