@@ -213,23 +213,12 @@ static void put_buffers(struct tuned_row *row, const struct plan *plan)
 	const size_t count = plan->buffer_count - plan->tensor_count;
 
 	row->workspace_bytes = (int64_t)plan->workspace_bytes;
-	row->workspaces = memory_zeroed(count + 1, sizeof(*row->workspaces));
+	row->workspaces =
+		memory_copy(plan->buffers + plan->tensor_count, count * sizeof(*row->workspaces));
 	row->workspace_count = count;
-	for (size_t i = 0; i < count; i++) {
-		const struct plan_buffer *buffer = &plan->buffers[plan->tensor_count + i];
-
-		row->workspaces[i] = (struct tuned_workspace){.name = string_copy(buffer->name),
-			.bytes = buffer->bytes,
-			.init = buffer->init};
-	}
-	row->tensor_maps = memory_zeroed(plan->tensor_map_count + 1, sizeof(*row->tensor_maps));
+	row->tensor_maps =
+		memory_copy(plan->tensor_maps, plan->tensor_map_count * sizeof(*row->tensor_maps));
 	row->tensor_map_count = plan->tensor_map_count;
-	for (size_t i = 0; i < plan->tensor_map_count; i++) {
-		CLEANUP(json_release)
-		struct json *map = record_to_json(&plan_tensor_map_record, &plan->tensor_maps[i]);
-
-		row->tensor_maps[i] = json_print(map, false);
-	}
 }
 
 static enum status fill_row(const struct candidate *candidate, const struct result *result,

@@ -85,17 +85,6 @@ static void join(
 		tuned_put_entry(into, &ours, NULL, &kept);
 }
 
-/* Compares entries as files store them, with rounded numbers. */
-static bool is_equal(const struct tuned_entry *a, const struct tuned_entry *b)
-{
-	CLEANUP(json_release) struct json *a_json = record_to_json(&tuned_entry_record, a);
-	CLEANUP(json_release) struct json *b_json = record_to_json(&tuned_entry_record, b);
-	CLEANUP(memory_free) char *a_text = json_print(a_json, false);
-	CLEANUP(memory_free) char *b_text = json_print(b_json, false);
-
-	return strcmp(a_text, b_text) == 0;
-}
-
 static void merge_entry(struct tuned *into, const struct tuned *from,
 	const struct tuned_entry *theirs, const struct decision *decision)
 {
@@ -107,7 +96,7 @@ static void merge_entry(struct tuned *into, const struct tuned *from,
 	struct tuned_entry copy;
 	const char *kept;
 
-	if (ours && is_equal(ours, theirs)) {
+	if (ours && record_equal(&tuned_entry_record, ours, theirs)) {
 		summary->equal++;
 	} else if (!ours || ours->predicted != theirs->predicted) {
 		/* the measured entry replaces the predicted one, or stays */

@@ -118,47 +118,6 @@ static const struct record_member spent_members[] = {
 #undef SPENT
 RECORD_DEFINE(struct spent, spent_record, spent_members, .name = "spent", .open = true);
 
-/* Writes both members if the kernel was timed. */
-static struct json *timing_write(const void *field)
-{
-	const struct result *result = field;
-
-	return result->time.count ? json_new_string(timing_names[result->predicted]) : NULL;
-}
-
-static enum status timing_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	struct result *result = field;
-	int index;
-
-	(void)context;
-	TRY(record_name_from_json(at, timing_names, &index, err));
-	result->predicted = index != 0;
-	return STATUS_OK;
-}
-
-static struct json *time_write(const void *field)
-{
-	const struct result *result = field;
-
-	return result->time.count ? record_to_json(&time_record, &result->time) : NULL;
-}
-
-static enum status time_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	struct result *result = field;
-	struct json_at timing;
-
-	if (at->parent && !json_find(at->parent, "timing", &timing))
-		return json_invalid(at->parent, err, "the member \"timing\" is missing");
-	return record_from_json(&time_record, at, &result->time, context, err);
-}
-
-static const struct record_custom timing_custom = {timing_read, timing_write, NULL},
-				  time_custom = {time_read, time_write, NULL};
-
 /* ---- the whole ---- */
 #define ERROR(field)                                                                               \
 	RECORD_VALUE(                                                                              \
@@ -203,8 +162,10 @@ static const struct record_member result_members[] = {
 	RECORD_POINTER(struct result, bits, output_digest_record, "bits", .flags = RECORD_OPTIONAL),
 	RECORD_FLAT(struct result, measured, measured_record),
 	RECORD_FLAT(struct result, spent, spent_record),
-	RECORD_DERIVED(struct result, &timing_custom, "timing", .flags = RECORD_OPTIONAL),
-	RECORD_DERIVED(struct result, &time_custom, "time_us", .flags = RECORD_OPTIONAL),
+	RECORD_ENUM(struct result, predicted, timing_names, "timing", .flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct result, is_timed)),
+	RECORD_NESTED(struct result, time, time_record, "time_us", .flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct result, is_timed)),
 	RECORD_VALUES(struct result, samples_us, sample_count, "samples_us",
 		.flags = RECORD_OPTIONAL, .low = 0, .high = INFINITY,
 		.expected = "a time in microseconds, not negative", .count_min = 1),
@@ -218,10 +179,12 @@ static enum status result_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	struct result *result = value;
+	struct json_at timing;
 
-	(void)at, (void)context, (void)err;
-	if (result->sample_count)
-		result->time = statistics_summary(result->samples_us, result->sample_count);
+	(void)context;
+	if (result->is_timed && !json_find(at, "timing", &timing))
+		return json_invalid(at, err, "the member \"timing\" is missing");
+	result_summarise(result);
 	if (!result->resources)
 		result->launch_count = result->score.launch_count;
 	return STATUS_OK;
@@ -229,6 +192,14 @@ static enum status result_check(
 
 RECORD_DEFINE(struct result, result_record, result_members, .name = "result", .open = true,
 	.check = result_check);
+
+void result_summarise(struct result *result)
+{
+	if (!result->sample_count)
+		return;
+	result->time = statistics_summary(result->samples_us, result->sample_count);
+	result->is_timed = true;
+}
 
 void result_release(struct result *result)
 {
@@ -251,12 +222,9 @@ void result_add(struct result *result, struct result *found)
 	}
 	if (found->measured.energy_j > 0 || isnan(found->measured.energy_j))
 		result->measured = found->measured;
-	result->spent.load_ms += found->spent.load_ms;
-	result->spent.expected_ms += found->spent.expected_ms;
-	result->spent.verify_ms += found->spent.verify_ms;
-	result->spent.digest_ms += found->spent.digest_ms;
-	result->spent.sample_ms += found->spent.sample_ms;
-	result->spent.confirm_ms += found->spent.confirm_ms;
+	for (size_t i = 0; i < ARRAY_COUNT(spent_members); i++)
+		*(double *)((char *)&result->spent + spent_members[i].offset) +=
+			*(double *)((char *)&found->spent + spent_members[i].offset);
 	if (found->sample_count) {
 		result->predicted = found->predicted;
 		result_add_samples(result, found->samples_us, found->sample_count);
@@ -271,7 +239,7 @@ void result_add_samples(struct result *result, const double *samples_us, size_t 
 		result->samples_us, result->sample_count + count, sizeof(*result->samples_us));
 	memcpy(result->samples_us + result->sample_count, samples_us, count * sizeof(*samples_us));
 	result->sample_count += count;
-	result->time = statistics_summary(result->samples_us, result->sample_count);
+	result_summarise(result);
 }
 
 void result_set_samples(struct result *result, const double *samples_us, size_t count)
@@ -281,5 +249,5 @@ void result_set_samples(struct result *result, const double *samples_us, size_t 
 	free(result->samples_us);
 	result->samples_us = samples;
 	result->sample_count = count;
-	result->time = statistics_summary(samples, count);
+	result_summarise(result);
 }

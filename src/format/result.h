@@ -99,8 +99,9 @@ struct result {
 	struct spent spent;
 	double *samples_us;
 	size_t sample_count;
-	struct summary time; /* summary of samples_us; count 0: not timed */
-	bool predicted;      /* samples_us[0] is a prediction */
+	struct summary time; /* of samples_us; count 0: not timed */
+	bool is_timed;
+	bool predicted; /* samples_us[0] is a prediction */
 	double compile_seconds;
 	bool from_cache;
 	double at_s; /* seconds from the start of the problem to this result; 0: not known */
@@ -115,6 +116,8 @@ void result_release(struct result *result);
  * flags, verification, digests, energy. Identity, outcome, resources and score of `result` do
  * not change. */
 void result_add(struct result *result, struct result *found);
+/* Makes `time` from the samples, if there are any. */
+void result_summarise(struct result *result);
 /* Replaces the samples. samples_us may point to the result's own samples. */
 void result_set_samples(struct result *result, const double *samples_us, size_t count);
 void result_add_samples(struct result *result, const double *samples_us, size_t count);

@@ -75,12 +75,12 @@ RECORD_DEFINE(
 
 /* ---- rows ---- */
 static const struct record_member workspace_members[] = {
-	RECORD_VALUE(struct tuned_workspace, name, "name"),
-	RECORD_VALUE(struct tuned_workspace, bytes, "bytes"),
-	RECORD_ENUM(struct tuned_workspace, init, buffer_init_names, "init"),
+	RECORD_TEXT(struct plan_buffer, name, "name"),
+	RECORD_VALUE(struct plan_buffer, bytes, "bytes"),
+	RECORD_ENUM(struct plan_buffer, init, buffer_init_names, "init"),
 };
-static RECORD_DEFINE(struct tuned_workspace, workspace_record, workspace_members,
-	.name = "workspace", .open = true);
+static RECORD_DEFINE(
+	struct plan_buffer, workspace_record, workspace_members, .name = "workspace", .open = true);
 
 /* The verification of a winner: a part of what the journal stores. */
 #define ERROR(field)                                                                               \
@@ -123,32 +123,6 @@ static RECORD_DEFINE(
 	struct tuned_rejection, lost_record, lost_members, .name = "lost", .open = true);
 #define LOST RECORD_POINTER(struct tuned_row, lost, lost_record, "lost", .flags = RECORD_OPTIONAL)
 
-/* ---- any JSON, as text ---- */
-static enum status text_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	CLEANUP(json_release) struct json *exact = json_copy(at->node);
-	char *text = json_print(exact, false);
-
-	(void)context;
-	(void)err;
-	memcpy(field, &text, sizeof(text));
-	return STATUS_OK;
-}
-
-static struct json *text_write(const void *field)
-{
-	CLEANUP(json_release) struct json *tree = NULL;
-	const char *text;
-
-	memcpy(&text, field, sizeof(text));
-	if (!text || json_parse(text, strlen(text), "", &tree, NULL) != STATUS_OK)
-		return json_new_string(NULL);
-	return json_copy(tree);
-}
-
-static const struct record_custom json_text_custom = {text_read, text_write, memory_free};
-
 static const char *const row_bound_names[] = {"clock", "dram", NULL};
 
 /* The members that every row has. Only winners have others. */
@@ -185,7 +159,7 @@ static const struct record_member row_members[] = {
 	AMOUNT(struct tuned_row, workspace_bytes, -1),
 	RECORD_RECORDS(struct tuned_row, workspaces, workspace_count, workspace_record,
 		"workspaces", .flags = RECORD_OPTIONAL),
-	RECORD_CUSTOMS(struct tuned_row, tensor_maps, tensor_map_count, &json_text_custom,
+	RECORD_RECORDS(struct tuned_row, tensor_maps, tensor_map_count, plan_tensor_map_record,
 		"tensor_maps", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(
 		struct tuned_row, result.score, &score_custom, "score", .flags = RECORD_OPTIONAL),

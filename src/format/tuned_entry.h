@@ -19,12 +19,6 @@ struct tuned_launch {
 	int64_t smem_static_bytes, regs_per_thread, spill_bytes, blocks_per_sm;
 };
 
-struct tuned_workspace {
-	char *name;
-	uint64_t bytes;
-	enum buffer_init init;
-};
-
 /* The comparison that a candidate lost to the winner (tune/selection.h). */
 enum reject_reason {
 	REJECT_SLOWER,  /* slower than the winner by more than noise and the tie width */
@@ -65,10 +59,9 @@ struct tuned_row {
 	/* NaN, -1: not known */
 	double tflops, gb_per_s;
 	int64_t regs_per_thread, smem_bytes, spill_bytes, workspace_bytes;
-	struct tuned_workspace *workspaces;
+	struct plan_buffer *workspaces; /* their name, bytes and init */
 	size_t workspace_count;
-	char **tensor_maps; /* JSON text of plan_tensor_map_record, because a parsed tree takes ten
-			       times the memory */
+	struct plan_tensor_map *tensor_maps;
 	size_t tensor_map_count;
 	char *run;          /* the older run that measured this row; NULL: the entry's run */
 	bool is_dram_bound; /* of a row without a score: its time does not follow the clock */

@@ -209,11 +209,8 @@ static const struct record_member answer_members[] = {
 static enum status answer_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	struct result *result = &((struct measure_answer *)value)->reply.result;
-
 	(void)at, (void)context, (void)err;
-	if (result->sample_count)
-		result->time = statistics_summary(result->samples_us, result->sample_count);
+	result_summarise(&((struct measure_answer *)value)->reply.result);
 	return STATUS_OK;
 }
 
