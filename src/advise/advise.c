@@ -28,23 +28,6 @@ double advice_gain_ratio(const struct advice *row)
 	return advice_is_same_work(row) ? row->net_gain_ratio : row->throughput_gain_ratio;
 }
 
-/* ---- tuning ---- */
-static enum status tune(struct advise *advise, const struct problem *const *problems, size_t count,
-	struct error *err)
-{
-	/* borrowed: a run frees nothing of its list */
-	struct problem_list list = {
-		.items = (struct problem **)problems, .count = count, .capacity = count};
-	enum status status;
-
-	if (!count)
-		return STATUS_OK;
-	advise->run->problems = &list;
-	status = tune_problems(advise->run, err);
-	advise->run->problems = NULL;
-	return status;
-}
-
 /* The variant with the roundest sizes, for which families may be legal that are not legal for
  * the given problem. NULL if the given problem is as round. */
 static const struct problem *roundest(const struct advise *advise, const struct problem *asked)
@@ -79,33 +62,53 @@ static double work_of(const struct problem *problem)
 /* Predicts a row's time for another problem. If the configuration is legal there, its kernel is
  * launched for that problem. If the family needs another kernel, a slightly lower rate of work
  * is assumed. Infinite if the family does not apply. */
-static double predict_row(const struct context *context, const struct problem *problem,
-	double work_ratio, const struct tuned_row *row)
+static double predict_row(const struct context *context, const struct family *family,
+	const struct problem *problem, double work_ratio, const struct tuned_row *row)
 {
 	const double other_kernel_ratio = 1.05;
 	CLEANUP(candidate_release) struct candidate candidate = {0};
-	const struct family *family;
 	bool retuned_arguments, applies;
 
 	if (row_candidate(&context->catalogue, problem, context->device->spec, row, &candidate,
 		    &retuned_arguments, NULL) == STATUS_OK)
 		return candidate.prediction.time_us;
-	if (catalogue_family(&context->catalogue, problem->operation, row->result.family, &family,
-		    NULL) != STATUS_OK ||
-		family_applies(family, problem, context->device->spec, &applies, NULL, NULL) !=
+	if (family_applies(family, problem, context->device->spec, &applies, NULL, NULL) !=
 			STATUS_OK ||
 		!applies)
 		return INFINITY;
 	return row->result.time.median * work_ratio * other_kernel_ratio;
 }
 
-/* The shortest time for this problem that the kernels found so far are predicted to reach. */
-static double promised_us(const struct advise *advise, const struct problem *problem)
+/* Lowers promised_us[i], for family i of the catalogue, to the time that the row promises. */
+static void promise_row(const struct context *context, const struct problem *problem,
+	double work_ratio, const struct tuned_row *row, double *promised_us)
 {
+	const struct catalogue *catalogue = &context->catalogue;
+
+	for (size_t i = 0; i < catalogue->family_count; i++)
+		if (strcmp(catalogue->families[i]->name, row->result.family) == 0)
+			promised_us[i] =
+				fmin(promised_us[i], predict_row(context, catalogue->families[i],
+							     problem, work_ratio, row));
+}
+
+/* Returns the shortest time for this problem that the kernels found so far are predicted to reach.
+ * `hopeless` gets the names of the families whose kernels take much longer than that, or than
+ * the given problem at the same rate of work. It has room for all families, and may be NULL. */
+static double promise(
+	const struct advise *advise, const struct problem *problem, const char **hopeless)
+{
+	const double hopeless_ratio = 1.2;
 	const struct tuned *tuned = advise->run->tuned;
 	const struct context *context = advise->run->context;
-	double best = INFINITY;
+	const size_t family_count = context->catalogue.family_count;
+	CLEANUP(memory_free)
+	double *promised_us = memory_zeroed(family_count, sizeof(*promised_us));
+	const struct tuned_entry *asked = tuned_find_problem(tuned, advise->asked, OBJECTIVE_TIME);
+	double best_us = INFINITY, asked_us = INFINITY;
 
+	for (size_t i = 0; i < family_count; i++)
+		promised_us[i] = INFINITY;
 	for (size_t e = 0; e < tuned->entry_count; e++) {
 		const struct tuned_entry *entry = &tuned->entries[e];
 		struct problem *tuned_problem;
@@ -116,18 +119,51 @@ static double promised_us(const struct advise *advise, const struct problem *pro
 			continue;
 		ratio = work_of(problem) / work_of(tuned_problem);
 		problem_free(tuned_problem);
-		best = fmin(best, predict_row(context, problem, ratio, &entry->winner));
+		if (entry == asked)
+			asked_us = ratio * entry->winner.result.time.median;
+		promise_row(context, problem, ratio, &entry->winner, promised_us);
 		for (size_t i = 0; i < entry->family_count; i++)
-			best = fmin(
-				best, predict_row(context, problem, ratio, &entry->families[i]));
+			promise_row(context, problem, ratio, &entry->families[i], promised_us);
 		for (size_t i = 0; i < entry->tied_count; i++) {
 			struct tuned_row tied = tuned_entry_tied(entry, &entry->tied[i]);
 
-			best = fmin(best, predict_row(context, problem, ratio, &tied));
+			promise_row(context, problem, ratio, &tied, promised_us);
 			named_values_release(&tied.configuration);
 		}
 	}
-	return best;
+	for (size_t i = 0; i < family_count; i++)
+		best_us = fmin(best_us, promised_us[i]);
+	for (size_t i = 0; i < family_count && hopeless; i++)
+		if (isfinite(promised_us[i]) &&
+			promised_us[i] > hopeless_ratio * fmin(best_us, asked_us))
+			*hopeless++ = context->catalogue.families[i]->name;
+	return best_us;
+}
+
+/* Tunes a problem. If times are predicted, the spaces of hopeless families are not worth the time
+ * to score them. */
+static enum status tune(
+	const struct advise *advise, const struct problem *problem, struct error *err)
+{
+	struct tune_run run = *advise->run;
+	struct tune_options options = *run.options;
+	CLEANUP(memory_free)
+	const char **hopeless =
+		memory_zeroed(run.context->catalogue.family_count + 1, sizeof(*hopeless));
+	enum status status;
+
+	if (!options.effort->measures)
+		promise(advise, problem, hopeless);
+	options.candidates.excluded = hopeless;
+	run.options = &options;
+	/* borrowed: a run frees nothing of its list */
+	run.problems = &(struct problem_list){.items = (struct problem **)&problem, .count = 1};
+	status = tune_problems(&run, err);
+	if (status != STATUS_BAD_INPUT || !*hopeless)
+		return status;
+	/* only hopeless families can compute the problem */
+	options.candidates.excluded = NULL;
+	return tune_problems(&run, err);
 }
 
 static double promised_gain_ratio(const struct advice *asked, const struct advice *row)
@@ -145,7 +181,7 @@ static enum status open_row(const struct advise *advise, struct advice *row,
 	*row = (struct advice){.variant = variant,
 		.problem = problem,
 		.tensors = memory_zeroed(operation->tensor_count + 1, sizeof(*row->tensors)),
-		.promised_us = promised_us(advise, problem)};
+		.promised_us = promise(advise, problem, NULL)};
 	TRY(operation_tensors_evaluate(operation, problem->values, row->tensors, err));
 	for (size_t i = 0; i < operation->tensor_count; i++)
 		row->tensor_bytes += tensor_bytes(&row->tensors[i]);
@@ -341,26 +377,25 @@ static void conclude(struct advise *advise)
 enum status advise_run(struct advise *advise, struct tune_run *run, const struct problem *problem,
 	const char *text, struct error *err)
 {
-	const struct problem *first[2] = {problem, NULL};
-	CLEANUP(memory_free) const struct problem **chosen = NULL;
-	size_t count = 0;
-	enum status status;
+	const struct problem *round;
+	struct error reason = {0};
 
-	*advise = (struct advise){.run = run};
+	*advise = (struct advise){.run = run, .asked = problem};
 	TRY(variants_make(problem, text, &advise->variants, err));
-	first[1] = roundest(advise, problem);
-	status = tune(advise, first, first[1] ? 2 : 1, err);
-	if (!tuned_find_problem(run->tuned, problem, OBJECTIVE_TIME))
-		return status;
+	TRY(tune(advise, problem, err));
+	round = roundest(advise, problem);
+	if (round)
+		tune(advise, round, &reason);
 	TRY(open_rows(advise, problem, err));
-	chosen = memory_zeroed(advise->row_count, sizeof(*chosen));
-	for (size_t i = 1; i < advise->row_count; i++)
-		if (advise->rows[i].problem != first[1])
-			chosen[count++] = advise->rows[i].problem;
-	status = tune(advise, chosen, count, err);
-	/* leave out variants that cannot be tuned */
-	if (status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE)
-		return status;
+	/* variants that cannot be tuned are left out */
+	for (size_t i = 1; i < advise->row_count; i++) {
+		if (advise->rows[i].problem != round)
+			tune(advise, advise->rows[i].problem, &reason);
+		if (reason.status == STATUS_INTERRUPTED || reason.status == STATUS_NO_DEVICE) {
+			*err = reason;
+			return reason.status;
+		}
+	}
 	conclude(advise);
 	return STATUS_OK;
 }

@@ -40,6 +40,7 @@ struct advice {
 
 struct advise {
 	struct tune_run *run;
+	const struct problem *asked;
 	struct variant_list variants;
 	struct advice *rows; /* the given problem; then by kind, best first */
 	size_t row_count;

@@ -331,7 +331,8 @@ static enum status is_wanted(const struct catalogue *catalogue, const struct fam
 	const char *const *names = options->families;
 
 	*wanted = family->operation == pool->problem->operation &&
-		  (!names || !*names || is_named(family, names));
+		  (!names || !*names || is_named(family, names)) &&
+		  !(options->excluded && is_named(family, options->excluded));
 	if (!*wanted || (names && *names) || is_only_family(catalogue, family))
 		return STATUS_OK;
 	TRY(family_competes(family, pool->problem, pool->device, wanted, err));

@@ -41,6 +41,7 @@ struct candidates_options {
 	/* Families to use, by full name or the part after the slash; NULL or empty: all that apply
 	 * and compete. */
 	const char *const *families;
+	const char *const *excluded; /* families to leave out, by full name; NULL: none */
 	const char *where;         /* extra constraint, or NULL */
 	const char *config;        /* fixed values "BM=128,..." of some parameters, or NULL */
 	bool score;                /* false: count candidates without scoring them (--dry-run) */
