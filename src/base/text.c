@@ -377,7 +377,7 @@ enum status name_hint(const char *name, const char *const *names, struct error *
 
 enum status name_hint_or_list(const char *name, const char *const *names, struct error *err)
 {
-	const size_t most = 30;
+	const size_t most = 6;
 	const char *nearest = name_nearest(name, names);
 	CLEANUP(text_release) struct text known = {0};
 

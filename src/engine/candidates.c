@@ -355,8 +355,12 @@ static enum status fill(const struct catalogue *catalogue, const struct candidat
 			TRY(add_family(pool, family, options, &left_out, err));
 	}
 	pool->left_out = left_out.length ? text_detach(&left_out) : NULL;
-	if (pool->count == 0)
-		return explain_empty(pool, err);
+	if (pool->count == 0) {
+		explain_empty(pool, err);
+		return options->config ? error_hint(err, "without --config, `tiletune explain` "
+							 "prints a configuration of each family")
+				       : STATUS_BAD_INPUT;
+	}
 	pool->predicted_us = memory_zeroed(pool->count, sizeof(*pool->predicted_us));
 	describe_view(pool);
 	return options->score ? score_all(pool, options->interrupted, err) : STATUS_OK;

@@ -572,6 +572,8 @@ def test_kernels_that_workers_cannot_import():
 
 @pytest.mark.parametrize("script, message", [
 	(HEAD + "tiletune.autotune(key=['n'])(triton.jit(configs))", "give either configs or space"),
+	(HEAD + "tiletune.autotune(config=configs(1), key=['n'])", "autotune has no argument config\nhint: did you mean configs?"),
+	(HEAD + "tiletune.autotune(tuning=1)", "autotune has no argument tuning\nhint: help(tiletune.autotune) lists the arguments"),
 	(HEAD + "tiletune.autotune(space={'blocks': [1]}, constraints=['blocks > 1'])(triton.jit(configs))", "the constraints remove every configuration"),
 	(DOUBLE.replace("BLOCK == 8", "True"), "no configuration ran"),
 	(HEAD + "assert 'TILETUNE_AUTOTUNE_WORKER' not in os.environ, 'the import fails'\n" + DOUBLE.removeprefix(HEAD), "the import fails"),

@@ -108,8 +108,11 @@ def test_broken(tmp_path):
 		with pytest.raises(tiletune.Error) as error:
 			tiletune.load(path)
 		assert error.value.message.startswith(path + said) and "\n" not in error.value.message, error.value
-	with pytest.raises(tiletune.Error, match="none.json: No such file"):
-		tiletune.load(str(tmp_path / "none.json"))
+	for name, hint in (("none.json", 'none.json", KEY=VALUE, ...) writes it'), ("kernel.json", 'kernel.json", KEY=VALUE, ...) tunes it')):
+		(tmp_path / "kernel.json").write_text('{"format": "tiletune.own_kernel/1"}')
+		with pytest.raises(tiletune.Error, match=name) as error:
+			tiletune.load(str(tmp_path / name))
+		assert error.value.hint.endswith(hint), error.value
 
 
 def test_expressions():

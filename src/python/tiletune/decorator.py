@@ -11,6 +11,7 @@ Every process that finds the result there uses it without tuning. See autotune()
 from __future__ import annotations
 
 import contextlib
+import difflib
 import fcntl
 import functools
 import hashlib
@@ -555,7 +556,8 @@ def autotune(configs: Sequence[Any] | None = None, key: Sequence[str] = (), prun
         reset_to_zero: Sequence[str] | None = None, restore_value: Sequence[str] | None = None, pre_hook: Any = None, post_hook: Any = None,
         warmup: int | None = None, rep: int | None = None, use_cuda_graph: bool = False, do_bench: Any = None, cache_results: bool = False, *,
         space: Mapping[str, Sequence[Any]] | None = None, constraints: Sequence[str] = (), reference: Callable[..., Any] | None = None,
-        outputs: Sequence[str] = (), file: Any = None, budget: float = 60, effort: str = "quick", name: str | None = None) -> Callable[[Any], Any]:
+        outputs: Sequence[str] = (), file: Any = None, budget: float = 60, effort: str = "quick", name: str | None = None,
+        **unknown: Any) -> Callable[[Any], Any]:
     """Decorates a `triton.jit` function, with the arguments of `triton.autotune` in their usual meaning.
 
         configs, key, prune_configs_by, reset_to_zero, restore_value, pre_hook, post_hook: as in triton.autotune.
@@ -577,6 +579,9 @@ def autotune(configs: Sequence[Any] | None = None, key: Sequence[str] = (), prun
         Ranks of torch.distributed, and processes of one host, wait for the first of them that tunes and use its result.
         A kernel that another process cannot import (one defined inside a function) is tuned by triton.autotune, with a warning."""
     del cache_results
+    for wrong in unknown:
+        near = difflib.get_close_matches(wrong, inspect.signature(autotune).parameters, 1)
+        raise Error(f"autotune has no argument {wrong}", f"did you mean {near[0]}?" if near else "help(tiletune.autotune) lists the arguments")
     options = {"space": space, "constraints": constraints, "reference": reference, "outputs": outputs, "file": file, "budget": float(budget),
         "effort": effort, "name": name}
     given = {"prune_configs_by": prune_configs_by, "pre_hook": pre_hook, "post_hook": post_hook, "warmup": warmup, "rep": rep, "do_bench": do_bench,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional
 
@@ -86,12 +87,15 @@ def tied_rows(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def load(path: str) -> Tuned:
-    """Reads a tuned file. Raises an Error with one line, which has the place and what is wrong."""
+    """Reads a tuned file. Raises an Error whose message has the place and what is wrong, in one line."""
+    if not os.path.exists(path):
+        raise Error(f"{path}: there is no such file", f'tiletune.tune(OPERATION, output="{path}", KEY=VALUE, ...) writes it')
     with reading(path, "a tuned file"), open(path, encoding="utf-8") as file:
         document = json.load(file)
     form = document.get("format") if isinstance(document, dict) else type(document).__name__
     if form != FORMAT:
-        raise Error(f"{path}: expected the format {FORMAT}, found {form}")
+        raise Error(f"{path}: expected the format {FORMAT}, found {form}",
+            f'this file describes a kernel: tiletune.tune("{path}", KEY=VALUE, ...) tunes it' if form == "tiletune.own_kernel/1" else None)
     for place, kind in (("device", dict), ("entries", list)):
         if not isinstance(document.get(place), kind):
             raise Error(f"{path}: $.{place}: expected {'an object' if kind is dict else 'an array'}, found {type(document.get(place)).__name__}")
