@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Explains why a variant is faster than the given problem by the differences between both
- * winners.
+ * Explains by the differences between both winners why a variant is faster.
  */
 #include "advise/advise.h"
 
@@ -28,8 +27,7 @@ static void add(struct advice *row, const char *kind, char *text)
 	row->reasons[row->reason_count++] = (struct advice_reason){.kind = kind, .text = text};
 }
 
-/* Names the family that won for the variant, and the constraint that excludes it from the given
- * problem. */
+/* Names the variant's family, and the constraint that excludes it from the given problem. */
 static void explain_family(const struct device_spec *device, const struct catalogue *catalogue,
 	const struct advice *asked, struct advice *row)
 {

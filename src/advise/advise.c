@@ -28,8 +28,8 @@ double advice_gain_ratio(const struct advice *row)
 	return advice_is_same_work(row) ? row->net_gain_ratio : row->throughput_gain_ratio;
 }
 
-/* The variant with the roundest sizes, for which families may be legal that are not legal for
- * the given problem. NULL if the given problem is as round. */
+/* The variant with the roundest sizes, where other families may be legal. NULL if the given
+ * problem is as round. */
 static const struct problem *roundest(const struct advise *advise, const struct problem *asked)
 {
 	const struct problem *best = NULL;
@@ -59,9 +59,8 @@ static double work_of(const struct problem *problem)
 	return work;
 }
 
-/* Predicts a row's time for another problem. If the configuration is legal there, its kernel is
- * launched for that problem. If the family needs another kernel, a slightly lower rate of work
- * is assumed. Infinite if the family does not apply. */
+/* Predicts a row's time for another problem. If the family needs another kernel there, a slightly
+ * lower rate of work is assumed. Infinite if the family does not apply. */
 static double predict_row(const struct context *context, const struct family *family,
 	const struct problem *problem, double work_ratio, const struct tuned_row *row)
 {
@@ -166,17 +165,11 @@ static enum status tune(
 	return tune_problems(&run, err);
 }
 
-static double promised_gain_ratio(const struct advice *asked, const struct advice *row)
-{
-	const double faster = asked->promised_us / row->promised_us;
-
-	return advice_is_same_work(row) ? faster : faster * row->work / asked->work;
-}
-
 static enum status open_row(const struct advise *advise, struct advice *row,
 	const struct variant *variant, const struct problem *problem, struct error *err)
 {
 	const struct operation *operation = problem->operation;
+	const struct advice *asked = &advise->rows[0];
 
 	*row = (struct advice){.variant = variant,
 		.problem = problem,
@@ -186,6 +179,9 @@ static enum status open_row(const struct advise *advise, struct advice *row,
 	for (size_t i = 0; i < operation->tensor_count; i++)
 		row->tensor_bytes += tensor_bytes(&row->tensors[i]);
 	row->work = work_of(problem);
+	row->rank_ratio = asked->promised_us / row->promised_us;
+	if (!advice_is_same_work(row))
+		row->rank_ratio *= row->work / asked->work;
 	return problem_flop(problem, &row->flop, err);
 }
 
@@ -198,14 +194,13 @@ static void row_release(struct advice *row)
 	*row = (struct advice){0};
 }
 
-/* Orders rows by kind, then by decreasing gain; between equal gains the smaller change comes
- * first. */
-static int compare_rows(
-	const struct advice *x, double x_gain_ratio, const struct advice *y, double y_gain_ratio)
+/* Orders rows by kind, then by decreasing gain, then by the size of the change. */
+static int compare_rows(const void *a, const void *b)
 {
+	const struct advice *x = a, *y = b;
 	const double level_ratio = 0.005;
-	const double x_level = floor(x_gain_ratio / level_ratio);
-	const double y_level = floor(y_gain_ratio / level_ratio);
+	const double x_level = floor(x->rank_ratio / level_ratio);
+	const double y_level = floor(y->rank_ratio / level_ratio);
 
 	if (x->variant->kind != y->variant->kind)
 		return x->variant->kind < y->variant->kind ? -1 : 1;
@@ -214,20 +209,12 @@ static int compare_rows(
 	return (x->tensor_bytes > y->tensor_bytes) - (x->tensor_bytes < y->tensor_bytes);
 }
 
-static int compare_promised(const void *a, const void *b, void *asked)
-{
-	const struct advice *x = a, *y = b;
-
-	return compare_rows(x, promised_gain_ratio(asked, x), y, promised_gain_ratio(asked, y));
-}
-
 static void choose_rows(struct advise *advise)
 {
 	const bool measures = advise->run->context->device->kind->measures;
 	size_t kept = 1, of_kind[VARIANT_KIND_COUNT] = {0};
 
-	qsort_r(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_promised,
-		&advise->rows[0]);
+	qsort(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_rows);
 	for (size_t i = 1; i < advise->row_count; i++) {
 		struct advice *row = &advise->rows[i];
 		const enum variant_kind kind = row->variant->kind;
@@ -279,6 +266,7 @@ static void advise_compare(const struct advise *advise, struct advice *row)
 	const struct summary *before, *now;
 	double least_ratio;
 
+	row->rank_ratio = -INFINITY;
 	if (!row->entry || row == asked)
 		return;
 	before = &asked->entry->winner.result.time;
@@ -289,34 +277,25 @@ static void advise_compare(const struct advise *advise, struct advice *row)
 	/* half the intervals of both */
 	least_ratio = (before->ci95_high - before->ci95_low) / before->median / 2 +
 		      (now->ci95_high - now->ci95_low) / now->median / 2;
-	row->is_better = advice_gain_ratio(row) >= fmax(advice_gain_least_ratio, least_ratio);
+	row->rank_ratio = advice_gain_ratio(row);
+	row->is_better = row->rank_ratio >= fmax(advice_gain_least_ratio, least_ratio);
 	advice_explain(
 		advise->run->context->device->spec, &advise->run->context->catalogue, asked, row);
 }
 
-static int compare_gain(const void *a, const void *b)
-{
-	const struct advice *x = a, *y = b;
-
-	return compare_rows(x, x->entry ? advice_gain_ratio(x) : -INFINITY, y,
-		y->entry ? advice_gain_ratio(y) : -INFINITY);
-}
-
 /* ---- "why" of the winners' rows ---- */
-static struct json *changes_json(const struct variant *variant)
-{
-	struct json *changes = json_new_array();
+static const struct record_member change_members[] = {
+	RECORD_VALUE(struct variant_change, name, "name"),
+	RECORD_VALUE(struct variant_change, from, "from"),
+	RECORD_VALUE(struct variant_change, to, "to"),
+};
+static RECORD_DEFINE(struct variant_change, change_record, change_members, .name = "change");
 
-	for (size_t i = 0; i < variant->change_count; i++) {
-		struct json *change = json_new_object();
-
-		json_put_string(change, "name", variant->changes[i].name);
-		json_put_int(change, "from", variant->changes[i].from);
-		json_put_int(change, "to", variant->changes[i].to);
-		json_push(changes, change);
-	}
-	return changes;
-}
+static const struct record_member reason_members[] = {
+	RECORD_VALUE(struct advice_reason, kind, "kind"),
+	RECORD_VALUE(struct advice_reason, text, "text"),
+};
+static RECORD_DEFINE(struct advice_reason, reason_record, reason_members, .name = "reason");
 
 static struct json *cost_json(const struct advice *asked, const struct advice *row)
 {
@@ -334,7 +313,7 @@ static struct json *cost_json(const struct advice *asked, const struct advice *r
 static void put_why(const struct advise *advise, struct advice *row)
 {
 	const struct advice *asked = &advise->rows[0];
-	struct json *why, *reasons;
+	struct json *why, *changes, *reasons;
 
 	if (!row->entry)
 		return;
@@ -343,20 +322,18 @@ static void put_why(const struct advise *advise, struct advice *row)
 	if (row == asked)
 		return;
 	json_put_string(why, "kind", variant_kind_names[row->variant->kind]);
-	json_put(why, "changes", changes_json(row->variant));
+	changes = json_new_array();
+	for (size_t i = 0; i < row->variant->change_count; i++)
+		json_push(changes, record_to_json(&change_record, &row->variant->changes[i]));
+	json_put(why, "changes", changes);
 	json_put_bool(why, "better", row->is_better);
 	json_put_double(why, "net_gain_ratio", row->net_gain_ratio);
 	json_put_double(why, "throughput_gain_ratio", row->throughput_gain_ratio);
 	if (advice_is_same_work(row))
 		json_put(why, "cost", cost_json(asked, row));
 	reasons = json_new_array();
-	for (size_t i = 0; i < row->reason_count; i++) {
-		struct json *reason = json_new_object();
-
-		json_put_string(reason, "kind", row->reasons[i].kind);
-		json_put_string(reason, "text", row->reasons[i].text);
-		json_push(reasons, reason);
-	}
+	for (size_t i = 0; i < row->reason_count; i++)
+		json_push(reasons, record_to_json(&reason_record, &row->reasons[i]));
 	json_put(why, "reasons", reasons);
 }
 
@@ -369,7 +346,7 @@ static void conclude(struct advise *advise)
 			tuned_find_problem(tuned, advise->rows[i].problem, OBJECTIVE_TIME);
 	for (size_t i = 0; i < advise->row_count; i++)
 		advise_compare(advise, &advise->rows[i]);
-	qsort(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_gain);
+	qsort(advise->rows + 1, advise->row_count - 1, sizeof(*advise->rows), compare_rows);
 	for (size_t i = 0; i < advise->row_count; i++)
 		put_why(advise, &advise->rows[i]);
 }

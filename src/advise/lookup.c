@@ -17,14 +17,13 @@ struct row_family {
 	const struct family *family;
 	struct bound_family *bound; /* bound once for all rows; NULL: the family does not apply */
 	char *why_not;              /* why it does not apply, or NULL */
-	bool has_default;           /* default_us is known */
-	double default_us;
+	double default_us;          /* NaN: not known yet */
 };
 
 /* A configuration of the file during the lookup. */
 struct lookup_option {
-	struct candidate candidate;      /* for the requested problem; empty before one is found */
-	const struct tuned_entry *entry; /* the entry that it was tuned in */
+	struct candidate candidate; /* for the requested problem; empty before one is found */
+	const struct tuned_entry *entry;
 	double default_us;
 	bool retuned_arguments; /* the model changed its launch arguments for this problem */
 };
@@ -68,7 +67,7 @@ static char *row_name(const struct tuned_row *row)
 	return string_format("%s{%s}", row->result.family, configuration);
 }
 
-/* Predicts the time of the family's default configuration; infinite if it is not legal. */
+/* Infinite if the default configuration is not legal. */
 static enum status predict_default(
 	struct bound_family *bound, double *predicted_us, struct error *err)
 {
@@ -93,7 +92,7 @@ static struct row_family *find_family(struct lookup *lookup, const char *name)
 			return &lookup->families[i];
 	ARRAY_GROW(lookup->families, lookup->family_count, lookup->family_capacity);
 	found = &lookup->families[lookup->family_count++];
-	*found = (struct row_family){.name = name};
+	*found = (struct row_family){.name = name, .default_us = NAN};
 	status = catalogue_family(
 		request->catalogue, lookup->problem->operation, name, &found->family, &reason);
 	if (status == STATUS_OK)
@@ -105,8 +104,7 @@ static struct row_family *find_family(struct lookup *lookup, const char *name)
 }
 
 /* ---- a class ---- */
-/* Whether the entry was tuned for the same bits for all values of a key, and the problem differs
- * in no other key. */
+/* Whether the entry was tuned for equal bits over a key, and the problem differs in no other. */
 static bool is_of_class(const struct problem *problem, const struct tuned_entry *entry)
 {
 	const char *key = entry->bits ? strchr(entry->bits->rule, '=') : NULL;
@@ -146,8 +144,8 @@ static bool has_model(const struct family *family)
 	return false;
 }
 
-/* A configuration is not used if the untuned default of its family is predicted to be faster.
- * Predictions without a model are too rough to overrule what was tuned. */
+/* The untuned default is used if it is predicted to be faster. Predictions without a model are too
+ * rough for that. */
 static bool is_eligible(const struct lookup_option *option)
 {
 	const struct candidate *candidate = &option->candidate;
@@ -163,17 +161,15 @@ static double ranked_us(const struct lookup_option *option)
 	return option->candidate.prediction.time_us * (option->retuned_arguments ? 1.001 : 1);
 }
 
-/* Compares options by the model. results/tools/lookup_quality.py measures the quality of this
- * choice: it leaves out each problem of a tuned file in turn and looks it up among the others.
- * results/nvidia-h200/gemm.md has the figures. */
+/* results/tools/lookup_quality.py measures the quality of this choice; its figures are in
+ * results/nvidia-h200/gemm.md. */
 static bool is_better(const struct lookup_option *option, const struct lookup_option *best)
 {
 	return is_eligible(option) &&
 	       (!best->candidate.bound || ranked_us(option) < ranked_us(best));
 }
 
-/* Considers a row. A row that is not legal for this problem is skipped, and the reason is
- * stored. An expression that fails is an error. */
+/* A row that is not legal for this problem is skipped, and the reason is stored. */
 static enum status consider(struct lookup *lookup, const struct tuned_entry *entry,
 	const struct tuned_row *row, struct error *err)
 {
@@ -201,16 +197,14 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 		return STATUS_OK;
 	}
 	lookup->legal++;
-	if (!family->has_default)
+	if (isnan(family->default_us))
 		TRY(predict_default(option.candidate.bound, &family->default_us, err));
-	family->has_default = true;
 	option.default_us = request->bits ? INFINITY : family->default_us;
 	if (is_better(&option, &lookup->best))
 		lookup->best = option;
 	return STATUS_OK;
 }
 
-/* Considers the winner, the best rows of other families, and tied rows. */
 static enum status consider_entry(
 	struct lookup *lookup, const struct tuned_entry *entry, struct error *err)
 {
@@ -244,8 +238,7 @@ static enum status consider_all(struct lookup *lookup, struct error *err)
 	return STATUS_OK;
 }
 
-/* Uses the file's own entry for the problem if its winner is still legal; otherwise the grade
- * does not change. */
+/* Does not change the grade if the file has no entry, or its winner is no longer legal. */
 static enum status find_exact(
 	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
@@ -256,7 +249,6 @@ static enum status find_exact(
 	CLEANUP(candidate_release) struct candidate candidate = {0};
 	struct error reason = {0};
 	bool is_older;
-	CLEANUP(memory_free) char *time = NULL;
 
 	if (!entry)
 		return STATUS_OK;
@@ -271,10 +263,9 @@ static enum status find_exact(
 	answer->expected_loss_ratio = 0;
 	answer->result = tuned_row_copy(&entry->winner);
 	TRY(row_rebuild(&candidate, &answer->result, &is_older, err));
-	time = string_format(": %.2f us%s", entry->winner.result.time.median,
-		entry->predicted ? " by physics" : "");
-	answer->why = string_format("the file has this problem, %s%s%s%s",
-		timing_names[entry->predicted], time,
+	answer->why = string_format("the file has this problem, %s: %.2f us%s%s%s",
+		timing_names[entry->predicted], entry->winner.result.time.median,
+		entry->predicted ? " by physics" : "",
 		entry->unfinished ? ", from a search that was stopped early" : "",
 		is_older ? "; the sources changed since then (compare with `tiletune check`)" : "");
 	answer->from = entry;
@@ -346,7 +337,6 @@ static enum status find_nearest(
 	return STATUS_OK;
 }
 
-/* Finds the shortest predicted time over all families that apply. */
 static enum status find_best(
 	const struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {

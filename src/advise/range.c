@@ -27,8 +27,8 @@ static enum status range_choose(const struct candidates *pool, size_t *best, str
 	return STATUS_OK;
 }
 
-/* Among a few sizes in the middle, finds the least aligned one: a configuration that is legal
- * there is legal for most others. */
+/* The least aligned of a few sizes in the middle: a configuration that is legal there is legal for
+ * most others. */
 static const struct problem *oddest(const struct problem_list *problems)
 {
 	const size_t a_few = 4, middle = problems->count / 2;
@@ -60,7 +60,7 @@ static enum status choose_at(struct range *range, const struct problem *problem,
 	return STATUS_OK;
 }
 
-/* If the given part of a configuration is illegal in the middle, the largest size is tried, too. */
+/* Tries the largest size, too, if the given configuration is illegal in the middle. */
 static enum status choose_configuration(struct range *range, struct error *err)
 {
 	const struct problem_list *problems = range->problems;

@@ -39,9 +39,8 @@ static enum status not_found(const char *name, const char *const *roots, struct 
 		text_append_listed(&list, names.items[i]);
 	error_set(err, STATUS_BAD_INPUT,
 		"suite \"%s\": there is no such file and no suite of this name", name);
-	if (names.count)
-		error_hint(err, "known suites: %s", text_string(&list));
-	return STATUS_BAD_INPUT;
+	return names.count ? error_hint(err, "known suites: %s", text_string(&list))
+			   : STATUS_BAD_INPUT;
 }
 
 static bool is_effort(const char *text)

@@ -14,16 +14,14 @@ struct suite {
 	struct json *root;
 	char *file;
 	const char *operation;
-	const char *where;     /* NULL: the whole space */
-	const char *effort;    /* NULL: the effort of the command */
-	const char **problems; /* NULL-terminated */
-	const char **families; /* NULL-terminated; NULL: all */
+	const char *where, *effort; /* may be NULL */
+	const char **problems;      /* NULL-terminated */
+	const char **families;      /* NULL-terminated; NULL: all */
 };
 
 RECORD_DECLARE(struct suite, suite_record);
 
-/* Loads a file, or <root>/configs/suites/NAME.json for a name. The caller releases the suite in
- * any case. */
+/* Loads a file, or ROOT/configs/suites/NAME.json. The caller releases the suite in any case. */
 enum status suite_load(
 	const char *name, const char *const *roots, struct suite *suite, struct error *err);
 /* The same for a file that was read. */

@@ -11,8 +11,7 @@
 /* Limits of growing and shrinking a size. Padding by more than a quarter is rarely faster. */
 static const double growth_max_ratio = 0.25;
 static const double shrink_max_ratio = 0.125;
-/* From this multiple on, several multiples are tried, because it is not known here which tile
- * fills the last wave. */
+/* Of larger multiples several are tried, because the tile that fills the last wave is not known. */
 enum {
 	COARSE_MULTIPLE = 64,
 	COARSE_STEPS_UP = 3,
@@ -29,8 +28,7 @@ struct handle {
 
 struct variant_making {
 	const struct problem *asked;
-	bool *given; /* per key: the user gave it; other keys follow a change (a packed pitch grows
-			with its row) */
+	bool *given; /* per key: the user gave it */
 	struct handle *handles;
 	size_t handle_count;
 	struct variant_list *list;
@@ -67,8 +65,7 @@ static bool is_known(const struct variant_making *making, const struct problem *
 	return false;
 }
 
-/* Adds a variant, unless the operation rejects it (for example, because a given pitch is now too
- * small). */
+/* Adds a variant, unless the operation rejects it, as a given pitch may now be too small. */
 static void add(struct variant_making *making, const struct variant *variant)
 {
 	const struct operation *operation = making->asked->operation;
@@ -116,7 +113,6 @@ static bool in_reach(const struct handle *handle, int64_t to)
 	       to == (handle->value / handle->multiples[0] + 1) * handle->multiples[0];
 }
 
-/* Adds the change if the new value is within reach and there is room. */
 static void change(const struct variant_making *making, const struct handle *handle, int64_t to,
 	struct variant *variant)
 {

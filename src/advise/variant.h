@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes problems near a given one, as the operation's "advise" member allows
- * (family/operation.h): sizes are rounded up or down to multiples, pitches are rounded up.
+ * Makes problems near a given one, as the operation's "advise" member allows: sizes are rounded
+ * up or down to multiples, pitches are rounded up.
  */
 #ifndef ADVISE_VARIANT_H
 #define ADVISE_VARIANT_H
@@ -22,8 +22,8 @@ enum {
 };
 
 struct variant_change {
-	size_t key;       /* index of the operation's key */
-	const char *name; /* name of the key, borrowed */
+	size_t key;       /* index in the operation */
+	const char *name; /* of the key, borrowed */
 	int64_t from, to;
 };
 
@@ -39,9 +39,8 @@ struct variant_list {
 	size_t count, capacity;
 };
 
-/* Makes the variants. `text` is the problem as the user wrote it ("M=1024,N=1793,..."): keys
- * that it names stay, and other keys follow the changes (a packed pitch grows with its row).
- * Fails if the operation has no "advise". */
+/* `text` is the problem as the user wrote it: keys that it names stay, and others follow the
+ * changes (a packed pitch grows with its row). Fails if the operation has no "advise". */
 enum status variants_make(const struct problem *asked, const char *text, struct variant_list *list,
 	struct error *err);
 void variant_list_release(struct variant_list *list);
