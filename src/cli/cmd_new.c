@@ -128,8 +128,8 @@ static enum status draft(const struct new_options *options, const char *file,
 	TRY(read_kernels(options, file, text_string(&text), expanded, &source, &kernel, err));
 	code_read(expanded, strlen(expanded), &code);
 	draft_remarks(&source, kernel, code.text, file, !options->entry, &remarks);
+	*tree = draft_new(&source, kernel, code.text, name, &remarks);
 	common_notice_lines(text_string(&remarks));
-	*tree = draft_new(&source, kernel, code.text, name);
 	code_release(&code);
 	return add_include_paths(options, *tree, err);
 }

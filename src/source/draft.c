@@ -661,7 +661,7 @@ static struct json *stack_rule(void)
 }
 
 struct json *draft_new(const struct kernel_source *source, const struct source_kernel *kernel,
-	const char *text, const char *file)
+	const char *text, const char *file, struct text *remarks)
 {
 	struct draft draft = {.source = source,
 		.kernel = kernel,
@@ -676,6 +676,7 @@ struct json *draft_new(const struct kernel_source *source, const struct source_k
 	CLEANUP(memory_free) char *entry = NULL;
 
 	launch_site_find(text, source, kernel, &draft.site);
+	text_append(remarks, text_string(&draft.site.unclear));
 	if (kernel->is_tile)
 		draft.view_count = tile_views_read(kernel, draft.views);
 	entry = entry_of(&draft);

@@ -13,9 +13,10 @@
 #define DRAFT_MARK "?"
 
 /* text is the expanded source without comments, in which launches are looked for; file is the name
- * of the source in the JSON. The caller frees the tree. */
+ * of the source in the JSON. Appends remarks on what was not understood, one a line. The caller
+ * frees the tree. */
 struct json *draft_new(const struct kernel_source *source, const struct source_kernel *kernel,
-	const char *text, const char *file);
+	const char *text, const char *file, struct text *remarks);
 
 /* Appends remarks on what the draft leaves out: other kernels, if the first was chosen; other
  * declarations of this kernel; integers that the kernel uses and that may be parameters. file is

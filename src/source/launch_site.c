@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "source/call.h"
 #include "source/span.h"
 #include "source/words.h"
 
@@ -13,7 +14,8 @@ enum {
 };
 
 struct site {
-	const char *text, *at; /* the text, and the launch in it */
+	struct span text;
+	const char *at; /* the launch in the text */
 	const struct kernel_source *source;
 	const struct source_kernel *kernel;
 	struct span templates[SPAN_PARTS_MAX], arguments[SPAN_PARTS_MAX];
@@ -21,37 +23,15 @@ struct site {
 };
 
 /* ---- finding ---- */
-/* Returns the end of "<...>" that opens here, or NULL. */
-static const char *after_angles(const char *open)
-{
-	int depth = 0, round = 0;
-
-	for (const char *c = open; *c && *c != ';' && *c != '{'; c++) {
-		round += *c == '(';
-		round -= *c == ')';
-		if (round)
-			continue;
-		depth += *c == '<';
-		depth -= *c == '>';
-		if (!depth)
-			return c + 1;
-	}
-	return NULL;
-}
-
 /* Reads "k<...><<<...>>>(...)" from behind its name. */
 static bool read_site(const char *c, struct site *site, struct span *parts, size_t *part_count)
 {
 	const char *begin, *end;
 
 	c = text_skip(c);
-	if (*c == '<' && !string_starts_with(c, "<<<")) {
-		end = after_angles(c);
-		if (!end)
-			return false;
-		site->template_count =
-			span_split((struct span){c + 1, end - 1}, true, site->templates);
-		c = text_skip(end);
+	if (*c == '<' && !string_starts_with(c, "<<<") && text_matching(c)) {
+		site->template_count = span_list(c, "([{<", site->templates);
+		c = text_skip(text_matching(c));
 	}
 	if (!string_starts_with(c, "<<<"))
 		return false;
@@ -59,11 +39,10 @@ static bool read_site(const char *c, struct site *site, struct span *parts, size
 	end = strstr(begin, ">>>");
 	if (!end)
 		return false;
-	*part_count = span_split((struct span){begin, end}, false, parts);
+	*part_count = span_split((struct span){begin, end}, "([{", ',', parts);
 	c = text_skip(end + 3);
-	if (*c == '(' && text_matching(c))
-		site->argument_count = span_split(
-			(struct span){c + 1, text_matching(c) - 1}, false, site->arguments);
+	if (*c == '(')
+		site->argument_count = span_list(c, "([{", site->arguments);
 	return *part_count >= 2;
 }
 
@@ -78,61 +57,55 @@ static bool is_visible(const struct site *site, const char *c)
 	return depth >= 0;
 }
 
-static bool has_word_before(const struct site *site, const char *c, const char *word)
+static bool is_after(struct span text, const char *c, const char *word)
 {
+	const struct span before = span_trim((struct span){text.begin, c});
 	const size_t length = strlen(word);
 
-	while (c > site->text && isspace((unsigned char)c[-1]))
-		c--;
-	return (size_t)(c - site->text) >= length && strncmp(c - length, word, length) == 0;
+	return (size_t)(before.end - before.begin) >= length &&
+	       strncmp(before.end - length, word, length) == 0;
 }
 
 /* Finds the initializer of the last visible definition of a name or member before the launch:
  * "name = ...;", "name.x = ...;", "name[] = {...}", "dim3 name(...)", "dim3 name{...}". */
 static bool find_definition(const struct site *site, struct span name, struct span *value)
 {
-	const size_t length = (size_t)(name.end - name.begin);
-	bool found = false;
+	struct span rest = {site->text.begin, site->at}, found;
+	const char *c;
+	bool is_found = false;
 
-	for (const char *c = site->text; c < site->at; c = text_after_word(c)) {
-		const char *after;
-
-		if (strncmp(c, name.begin, length) != 0 || text_is_word(c[length]) ||
-			(c > site->text && strchr(".>", c[-1])))
-			continue;
-		after = text_skip(c + length);
-		if (*after == '[' && *text_skip(after + 1) == ']')
-			after = text_skip(text_skip(after + 1) + 1);
-		if (*after == '=' && after[1] != '=' && is_visible(site, c)) {
-			int depth = 0;
-			const char *end = after + 1;
-
-			for (; *end && *end != ';' && !(*end == ',' && !depth); end++)
-				depth += strchr("({", *end) ? 1 : strchr(")}", *end) ? -1 : 0;
-			*value = span_trim((struct span){after + 1, end});
-			found = true;
-		} else if (strchr("({", *after) && has_word_before(site, c, "dim3") &&
-			   text_matching(after) && is_visible(site, c)) {
-			*value = (struct span){after + 1, text_matching(after) - 1};
-			found = true;
+	for (; (c = span_find_value(rest, name, &found)) != NULL; rest.begin = text_after_word(c))
+		if (is_visible(site, c)) {
+			*value = found;
+			is_found = true;
 		}
+	if (is_found)
+		return true;
+	for (rest.begin = site->text.begin; (c = span_find(rest, name)) != NULL;
+		rest.begin = text_after_word(c)) {
+		const char *open = text_skip(c + (name.end - name.begin));
+
+		if (!strchr("({", *open) || !is_after(site->text, c, "dim3") ||
+			!text_matching(open) || !is_visible(site, c))
+			continue;
+		*value = (struct span){open + 1, text_matching(open) - 1};
+		is_found = true;
 	}
-	return found;
+	return is_found;
 }
 
 /* Whether the text declares a dim3 of this name: "dim3 block, grid;", "dim3 grid(1)". */
 static bool is_dim3(const struct site *site, struct span name)
 {
-	for (const char *c = site->text; *c; c = text_after_word(c)) {
-		const char *end = c + strcspn(c, ";){=");
+	static const char word[] = "dim3";
+	struct span rest = site->text;
+	const char *c;
 
-		if (!text_word_is(c, text_word_length(c), "dim3") || c[strlen("dim3")] == '(')
-			continue;
-		for (const char *word = c + strlen("dim3"); word < end;
-			word = text_after_word(word))
-			if (text_word_length(word) == (size_t)(name.end - name.begin) &&
-				strncmp(word, name.begin, (size_t)(name.end - name.begin)) == 0)
-				return true;
+	for (; (c = span_find(rest, span_of(word))) != NULL; rest.begin = text_after_word(c)) {
+		const char *names = c + strlen(word), *end = names + strcspn(names, ";(){=");
+
+		if (*end != ')' && span_find((struct span){names, end}, name))
+			return true;
 	}
 	return false;
 }
@@ -143,16 +116,12 @@ static bool translate(const struct site *site, struct span span, int depth, stru
 static const char *known_name(const struct site *site, struct span name)
 {
 	const struct source_kernel *kernel = site->kernel;
-	const size_t length = (size_t)(name.end - name.begin);
 
 	for (size_t i = 0; i < site->argument_count && i < kernel->argument_count; i++)
-		if (!kernel->arguments[i].is_pointer &&
-			(size_t)(site->arguments[i].end - site->arguments[i].begin) == length &&
-			strncmp(site->arguments[i].begin, name.begin, length) == 0)
+		if (!kernel->arguments[i].is_pointer && span_equal(site->arguments[i], name))
 			return kernel->arguments[i].name;
 	for (size_t i = 0; i < site->template_count && i < kernel->template_count; i++)
-		if ((size_t)(site->templates[i].end - site->templates[i].begin) == length &&
-			strncmp(site->templates[i].begin, name.begin, length) == 0)
+		if (span_equal(site->templates[i], name))
 			return kernel->templates[i].name;
 	for (size_t i = 0; i < site->source->macro_count; i++)
 		if (span_is(name, site->source->macros[i].name))
@@ -160,19 +129,10 @@ static const char *known_name(const struct site *site, struct span name)
 	return NULL;
 }
 
-static bool is_word(struct span span)
-{
-	while (span.begin < span.end && text_is_word(*span.begin))
-		span.begin++;
-	return span.begin == span.end;
-}
-
 /* Whether an expression is a word or in parentheses. */
-static bool is_whole(const char *text)
+static bool is_whole(struct span span)
 {
-	if (*text == '(')
-		return text_matching(text) == text + strlen(text);
-	return is_word((struct span){text, text + strlen(text)});
+	return *span.begin == '(' ? text_matching(span.begin) == span.end : span_is_word(span);
 }
 
 /* Translates the value of a name. */
@@ -182,14 +142,15 @@ static bool translate_inner(const struct site *site, struct span span, int depth
 
 	if (!translate(site, span, depth, &inner))
 		return false;
-	text_appendf(text, is_whole(text_string(&inner)) ? "%s" : "(%s)", text_string(&inner));
+	text_appendf(
+		text, is_whole(span_of(text_string(&inner))) ? "%s" : "(%s)", text_string(&inner));
 	return true;
 }
 
 /* Returns the end of "<...>" of a call such as max<int>(a, b), or NULL. */
 static const char *after_template(const char *end)
 {
-	const char *open = text_skip(end), *close = *open == '<' ? after_angles(open) : NULL;
+	const char *open = text_skip(end), *close = *open == '<' ? text_matching(open) : NULL;
 
 	return close && *text_skip(close) == '(' ? text_skip(close) : NULL;
 }
@@ -213,62 +174,6 @@ static const char *after_member(const char *c)
 		end = word + text_word_length(word);
 	}
 	return end;
-}
-
-/* Puts the arguments of a call into the expression that a macro or a function of one statement
- * consists of: "#define BLOCKS(n) ((n) / 256)", "int blocks(int n) { return n / 256; }". */
-static bool inline_call(const struct site *site, struct span name, const char *open,
-	struct span *arguments, size_t count, struct text *made)
-{
-	const size_t length = (size_t)(name.end - name.begin);
-
-	for (const char *c = site->text; *c; c = text_after_word(c)) {
-		struct span names[SPAN_PARTS_MAX], body = {NULL, NULL};
-		const char *close;
-
-		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0 ||
-			c[length] != '(' || c + length == open)
-			continue;
-		close = text_matching(c + length);
-		if (!close ||
-			span_split((struct span){c + length + 1, close - 1}, true, names) != count)
-			continue;
-		body.begin = text_skip(close);
-		if (has_word_before(site, c, "#define"))
-			body = (struct span){close, close + strcspn(close, "\n")};
-		else if (*body.begin == '{' &&
-			 string_starts_with(text_skip(body.begin + 1), "return"))
-			body.begin = text_skip(body.begin + 1) + strlen("return");
-		else
-			continue;
-		if (!has_word_before(site, c, "#define"))
-			body.end = body.begin + strcspn(body.begin, ";");
-		for (const char *at = body.begin; at < body.end; at = text_after_word(at)) {
-			size_t i = 0;
-
-			for (; i < count; i++) {
-				const char *word = names[i].end;
-
-				while (word > names[i].begin && text_is_word(word[-1]))
-					word--;
-				if (text_word_length(at) == (size_t)(names[i].end - word) &&
-					strncmp(at, word, text_word_length(at)) == 0)
-					break;
-			}
-			if (i < count && text_word_length(at))
-				text_appendf(made, is_word(arguments[i]) ? "%.*s" : "(%.*s)",
-					(int)(arguments[i].end - arguments[i].begin),
-					arguments[i].begin);
-			else
-				text_append_bytes(made, at,
-					(size_t)((text_after_word(at) < body.end
-								 ? text_after_word(at)
-								 : body.end) -
-						 at));
-		}
-		return made->length < BYTES_MAX;
-	}
-	return false;
 }
 
 /* Translates a list of arguments, which become "(a, b)". */
@@ -303,7 +208,7 @@ static const char *translate_call(
 
 	if (!close || depth <= 0)
 		return NULL;
-	count = span_split((struct span){open + 1, close - 1}, false, parts);
+	count = span_list(open, "([{", parts);
 	if (span_is(name, "min") || span_is(name, "max")) {
 		text_append_bytes(text, name.begin, length);
 	} else if (text_word_among(name.begin, length, divisions) && count == 2) {
@@ -319,10 +224,8 @@ static const char *translate_call(
 		count = 2;
 		text_append(text, "ceil_div");
 	} else {
-		return inline_call(site, name, open, parts, count, &made) &&
-				       translate_inner(site,
-					       (struct span){made.data, made.data + made.length},
-					       depth - 1, text)
+		return call_inline(site->text, name, open, &made) &&
+				       translate_inner(site, span_of(made.data), depth - 1, text)
 			       ? close
 			       : NULL;
 	}
@@ -332,13 +235,15 @@ static const char *translate_call(
 /* Finds the text of "#define NAME text". */
 static bool find_macro(const struct site *site, struct span name, struct span *value)
 {
-	const size_t length = (size_t)(name.end - name.begin);
+	struct span rest = site->text;
+	const char *c;
 
-	for (const char *c = site->text; *c; c = text_after_word(c)) {
-		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0 ||
-			c[length] == '(' || !has_word_before(site, c, "#define"))
+	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c)) {
+		const char *after = c + (name.end - name.begin);
+
+		if (*after == '(' || !is_after(site->text, c, "#define"))
 			continue;
-		*value = (struct span){c + length, c + length + strcspn(c + length, "\n")};
+		*value = (struct span){after, after + strcspn(after, "\n")};
 		return value->begin < value->end;
 	}
 	return false;
@@ -351,8 +256,8 @@ static const char *translate_name(
 	static const char *const of_gpu[][2] = {
 		{"multiProcessorCount", "sm_count"}, {"warpSize", "32"}, {"C10_WARP_SIZE", "32"}};
 	const struct span object = {name.begin, after_member(name.begin)};
-	const char *known = known_name(site, object), *member = object.end;
-	struct span value;
+	const char *known = known_name(site, object);
+	struct span member, value;
 
 	if (known) {
 		text_append(text, known);
@@ -365,14 +270,13 @@ static const char *translate_name(
 	if (!is_plain(object.end))
 		return translate_call(site, name, depth, text);
 	/* a variable of the host, or a member */
-	while (text_is_word(member[-1]))
-		member--;
+	member = span_word_before(object.begin, object.end);
 	for (size_t i = 0; i < ARRAY_COUNT(of_gpu); i++)
-		if (span_is((struct span){member, object.end}, of_gpu[i][0])) {
+		if (span_is(member, of_gpu[i][0])) {
 			text_append(text, of_gpu[i][1]);
 			return object.end;
 		}
-	text_append_bytes(text, member, (size_t)(object.end - member));
+	text_append_bytes(text, member.begin, (size_t)(member.end - member.begin));
 	return object.end;
 }
 
@@ -412,8 +316,7 @@ static const char *translate_sizeof(const struct site *site, const char *c, stru
 	size_t bytes = close ? bytes_of_type(open + 1, close - 1) : 0;
 
 	for (size_t i = 0; i < kernel->template_count && close && !bytes; i++)
-		if (span_is(span_trim((struct span){open + 1, close - 1}),
-			    kernel->templates[i].name)) {
+		if (span_is(span_bare((struct span){open, close}), kernel->templates[i].name)) {
 			bytes = i < site->template_count ? bytes_of_type(site->templates[i].begin,
 								   site->templates[i].end)
 							 : 0;
@@ -504,10 +407,7 @@ static bool translate(const struct site *site, struct span span, int depth, stru
 		else if (isdigit((unsigned char)*c))
 			c = translate_number(c, text);
 		else if (*c == '(' && text_matching(c) &&
-			 translate_list(site, parts,
-				 span_split(
-					 (struct span){c + 1, text_matching(c) - 1}, false, parts),
-				 depth, text))
+			 translate_list(site, parts, span_list(c, "([{", parts), depth, text))
 			c = text_matching(c);
 		else
 			c = translate_operator(c, text);
@@ -523,7 +423,7 @@ static char *translated(const struct site *site, struct span span)
 
 	if (!translate(site, span, DEPTH_MAX, &text))
 		return NULL;
-	return *text.data == '(' && is_whole(text.data)
+	return *text.data == '(' && is_whole(span_of(text.data))
 		       ? string_copy_bytes(text.data + 1, text.length - 2)
 		       : text_detach(&text);
 }
@@ -562,12 +462,14 @@ static size_t dimensions_read(const struct site *site, struct span span, char **
 
 		if (text_word_is(span.begin, length, "dim3") && strchr("({", *open)) {
 			value = (struct span){open + 1, span.end - 1};
+		} else if (*span.begin == '{') {
+			value = (struct span){span.begin + 1, span.end - 1};
 		} else if (span.begin + length != span.end || known_name(site, span) ||
 			   !find_definition(site, span, &value) ||
 			   (!is_dim3(site, span) && !string_starts_with(value.begin, "dim3"))) {
 			break;
 		}
-		count = span_split(value, false, parts);
+		count = span_split(value, "([{", ',', parts);
 		if (count != 1)
 			break;
 		span = parts[0];
@@ -619,8 +521,7 @@ static size_t read_config(const struct site *site, struct span config, struct sp
 			break;
 	}
 	if (count < 2 && find_definition(site, config, parts) && *parts[0].begin == '{')
-		count = span_split(
-			(struct span){parts[0].begin + 1, parts[0].end - 1}, false, parts);
+		count = span_list(parts[0].begin, "([{", parts);
 	return count;
 }
 
@@ -631,19 +532,18 @@ static bool read_call(const char *name, struct site *site, struct span *parts, s
 	struct span all[SPAN_PARTS_MAX], list;
 	int depth = 0;
 
-	for (const char *c = name; c > site->text && !strchr(";{}", *c); c--) {
-		const char *word = c;
+	for (const char *c = name; c > site->text.begin && !strchr(";{}", *c); c--) {
+		const char *word;
 		size_t count;
 
 		depth += (*c == ')') - (*c == '(');
 		if (*c != '(' || depth >= 0)
 			continue;
 		depth = 0;
-		while (word > site->text && text_is_word(word[-1]))
-			word--;
-		if (!string_starts_with(word, "cudaLaunch") || !text_matching(c))
+		word = span_word_before(site->text.begin, c).begin;
+		if (!string_starts_with(word, "cudaLaunch"))
 			continue;
-		count = span_split((struct span){c + 1, text_matching(c) - 1}, true, all);
+		count = span_list(c, "([{<", all);
 		if (string_starts_with(word, "cudaLaunchKernelEx") && count > 1) {
 			*part_count = read_config(site, all[0], parts);
 			site->argument_count = count - 2;
@@ -653,8 +553,7 @@ static bool read_call(const char *name, struct site *site, struct span *parts, s
 			*part_count = 3;
 			if (find_definition(site, all[3], &list) && *list.begin == '{')
 				site->argument_count =
-					span_split((struct span){list.begin + 1, list.end - 1},
-						false, site->arguments);
+					span_list(list.begin, "([{", site->arguments);
 		}
 		return *part_count >= 2;
 	}
@@ -670,9 +569,8 @@ static bool read_launch(
 	site->at = name;
 	if (read_site(name + length, site, parts, part_count))
 		return true;
-	if (*open == '<' && after_angles(open))
-		site->template_count = span_split(
-			(struct span){open + 1, after_angles(open) - 1}, true, site->templates);
+	if (*open == '<')
+		site->template_count = span_list(open, "([{<", site->templates);
 	return read_call(name, site, parts, part_count);
 }
 
@@ -681,33 +579,27 @@ static bool read_launch(
 static struct span alias_of(const struct site *site, const char *name)
 {
 	const char *end = name;
-	struct span alias;
 
-	while (end > site->text && (isspace((unsigned char)end[-1]) || end[-1] == '&'))
+	while (end > site->text.begin && strchr(" \t\n&", end[-1]))
 		end--;
-	if (end == site->text || end[-1] != '=')
+	if (end == site->text.begin || end[-1] != '=')
 		return (struct span){name, name};
-	for (end--; end > site->text && isspace((unsigned char)end[-1]);)
-		end--;
-	alias = (struct span){end, end};
-	while (alias.begin > site->text && text_is_word(alias.begin[-1]))
-		alias.begin--;
-	return alias;
+	end = span_trim((struct span){site->text.begin, end - 1}).end;
+	return span_word_before(site->text.begin, end);
 }
 
 /* Reads the launch of the kernel's name here, or of the variable that gets its value. */
 static bool find_launch(
 	const char *name, size_t length, struct site *site, struct span *parts, size_t *part_count)
 {
-	struct span alias;
+	struct span alias, rest;
 
 	if (read_launch(name, length, site, parts, part_count))
 		return true;
 	alias = alias_of(site, name);
-	length = (size_t)(alias.end - alias.begin);
-	for (const char *c = name; *c && length; c = text_after_word(c))
-		if (text_word_length(c) == length && strncmp(c, alias.begin, length) == 0 &&
-			read_launch(c, length, site, parts, part_count))
+	rest = (struct span){name, site->text.end};
+	for (const char *c; (c = span_find(rest, alias)) != NULL; rest.begin = text_after_word(c))
+		if (read_launch(c, (size_t)(alias.end - alias.begin), site, parts, part_count))
 			return true;
 	return false;
 }
@@ -731,41 +623,70 @@ static char *value_of(const struct site *site, struct span argument)
 	return string_copy_bytes(value.begin, (size_t)(end - value.begin));
 }
 
+static void note_unclear(const struct site *site, const char *what, struct span written,
+	char *const *dimensions, size_t count, struct text *unclear)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!dimensions[i])
+			count = 0;
+	if (count)
+		return;
+	(void)find_definition(site, written, &written);
+	text_appendf(unclear, "the %s of the launch is not understood: ", what);
+	for (const char *c = written.begin; c < written.end; c++)
+		if (!isspace((unsigned char)*c))
+			text_append_char(unclear, *c);
+	text_append_char(unclear, '\n');
+}
+
+/* Reads the first launch of the kernel, in a directive only if there is no other. */
+static bool find_first(struct site *site, struct span *parts, size_t *part_count)
+{
+	const struct span name = span_of(site->kernel->name);
+
+	for (int pass = 0; pass < 2; pass++) {
+		struct span rest = site->text;
+		const char *c;
+
+		for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c))
+			if (call_is_in_directive(site->text, c) == pass &&
+				find_launch(c, strlen(site->kernel->name), site, parts, part_count))
+				return true;
+	}
+	return false;
+}
+
 bool launch_site_find(const char *text, const struct kernel_source *source,
 	const struct source_kernel *kernel, struct launch_site *site)
 {
-	const size_t length = strlen(kernel->name);
+	CLEANUP(memory_free) char *inlined = call_inline_launches(text);
+	struct site found = {.text = span_of(inlined), .source = source, .kernel = kernel};
+	struct span parts[SPAN_PARTS_MAX], value;
+	char *smem[3] = {NULL};
+	size_t count;
 
 	*site = (struct launch_site){0};
-	for (const char *c = text; *c; c = text_after_word(c)) {
-		struct site found = {.text = text, .at = c, .source = source, .kernel = kernel};
-		struct span parts[SPAN_PARTS_MAX], value;
-		char *smem[3] = {NULL};
-		size_t count;
+	if (!find_first(&found, parts, &count))
+		return false;
+	for (size_t i = 0; i < found.template_count && i < ARRAY_COUNT(site->templates); i++) {
+		struct span *given = &found.templates[i];
 
-		if (text_word_length(c) != length || strncmp(c, kernel->name, length) != 0 ||
-			!find_launch(c, length, &found, parts, &count))
-			continue;
-		for (size_t i = 0; i < found.template_count && i < ARRAY_COUNT(site->templates);
-			i++) {
-			struct span *given = &found.templates[i];
-
-			site->templates[i] = find_definition(&found, *given, &value) &&
-							     isdigit((unsigned char)*value.begin)
-						     ? span_copy(value)
-						     : span_copy(*given);
-		}
-		for (size_t i = 0; i < found.argument_count && i < ARRAY_COUNT(site->values); i++) {
-			found.arguments[i] = stripped(found.arguments[i]);
-			site->values[i] = value_of(&found, found.arguments[i]);
-		}
-		site->grid_count = dimensions_read(&found, parts[0], site->grid);
-		site->block_count = dimensions_read(&found, parts[1], site->block);
-		if (count > 2 && dimensions_read(&found, parts[2], smem) == 1)
-			site->smem_bytes = smem[0];
-		return true;
+		site->templates[i] = find_definition(&found, *given, &value) &&
+						     isdigit((unsigned char)*value.begin)
+					     ? span_copy(value)
+					     : span_copy(*given);
 	}
-	return false;
+	for (size_t i = 0; i < found.argument_count && i < ARRAY_COUNT(site->values); i++) {
+		found.arguments[i] = stripped(found.arguments[i]);
+		site->values[i] = value_of(&found, found.arguments[i]);
+	}
+	site->grid_count = dimensions_read(&found, parts[0], site->grid);
+	site->block_count = dimensions_read(&found, parts[1], site->block);
+	note_unclear(&found, "grid", parts[0], site->grid, site->grid_count, &site->unclear);
+	note_unclear(&found, "block", parts[1], site->block, site->block_count, &site->unclear);
+	if (count > 2 && dimensions_read(&found, parts[2], smem) == 1)
+		site->smem_bytes = smem[0];
+	return true;
 }
 
 void launch_site_release(struct launch_site *site)
@@ -779,5 +700,6 @@ void launch_site_release(struct launch_site *site)
 		free(site->block[i]);
 	}
 	free(site->smem_bytes);
+	text_release(&site->unclear);
 	*site = (struct launch_site){0};
 }

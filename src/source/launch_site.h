@@ -18,6 +18,7 @@ struct launch_site {
 		*block[3]; /* NULL: no such dimension, or an expression that is not understood */
 	size_t grid_count, block_count; /* 0: not understood */
 	char *smem_bytes;               /* NULL: none, or not understood */
+	struct text unclear;            /* lines on a grid or a block that is not understood */
 	char *values[48]; /* of arguments that are numbers, or "NULL"; NULL for others */
 };
 

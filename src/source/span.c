@@ -7,6 +7,54 @@
 #include "base/text.h"
 #include "source/words.h"
 
+struct span span_of(const char *text)
+{
+	return (struct span){text, text + strlen(text)};
+}
+
+struct span span_word(const char *c)
+{
+	return (struct span){c, c + text_word_length(c)};
+}
+
+struct span span_word_before(const char *begin, const char *end)
+{
+	struct span word = {end, end};
+
+	while (word.begin > begin && text_is_word(word.begin[-1]))
+		word.begin--;
+	return word;
+}
+
+bool span_is(struct span span, const char *text)
+{
+	return span_equal(span, span_of(text));
+}
+
+bool span_equal(struct span a, struct span b)
+{
+	const size_t length = (size_t)(a.end - a.begin);
+
+	return length == (size_t)(b.end - b.begin) && memcmp(a.begin, b.begin, length) == 0;
+}
+
+bool span_has(struct span span, const char *text)
+{
+	return memmem(span.begin, (size_t)(span.end - span.begin), text, strlen(text)) != NULL;
+}
+
+bool span_is_word(struct span span)
+{
+	while (span.begin < span.end && text_is_word(*span.begin))
+		span.begin++;
+	return span.begin == span.end;
+}
+
+char *span_copy(struct span span)
+{
+	return string_copy_bytes(span.begin, (size_t)(span.end - span.begin));
+}
+
 struct span span_trim(struct span span)
 {
 	while (span.begin < span.end && isspace((unsigned char)*span.begin))
@@ -16,35 +64,71 @@ struct span span_trim(struct span span)
 	return span;
 }
 
-bool span_is(struct span span, const char *word)
+struct span span_bare(struct span span)
 {
-	return (size_t)(span.end - span.begin) == strlen(word) &&
-	       strncmp(span.begin, word, strlen(word)) == 0;
+	span = span_trim(span);
+	while (span.begin < span.end && *span.begin == '(' && text_matching(span.begin) == span.end)
+		span = span_trim((struct span){span.begin + 1, span.end - 1});
+	return span;
 }
 
-char *span_copy(struct span span)
+size_t span_split(
+	struct span whole, const char *brackets, char separator, struct span parts[SPAN_PARTS_MAX])
 {
-	return string_copy_bytes(span.begin, (size_t)(span.end - span.begin));
-}
-
-size_t span_split(struct span whole, bool has_angles, struct span parts[SPAN_PARTS_MAX])
-{
-	const char *opens = has_angles ? "([{<" : "([{", *closes = has_angles ? ")]}>" : ")]}";
+	static const char opens[] = "([{<", closes[] = ")]}>";
 	size_t count = 0;
 	int depth = 0;
 
 	whole = span_trim(whole);
 	for (const char *c = whole.begin, *begin = c; c <= whole.end && whole.end > whole.begin;
 		c++) {
-		if (c < whole.end) {
-			depth += strchr(opens, *c) != NULL;
-			depth -= strchr(closes, *c) != NULL;
-		}
-		if (c < whole.end && (*c != ',' || depth > 0))
+		const char *close = c < whole.end ? strchr(closes, *c) : NULL;
+
+		if (c < whole.end)
+			depth += strchr(brackets, *c) ? 1 : 0;
+		depth -= close && strchr(brackets, opens[close - closes]) ? 1 : 0;
+		if (c < whole.end && (*c != separator || depth > 0))
 			continue;
 		if (count < SPAN_PARTS_MAX)
 			parts[count++] = span_trim((struct span){begin, c});
 		begin = c + 1;
 	}
 	return count;
+}
+
+size_t span_list(const char *open, const char *brackets, struct span parts[SPAN_PARTS_MAX])
+{
+	const char *close = text_matching(open);
+
+	return close ? span_split((struct span){open + 1, close - 1}, brackets, ',', parts) : 0;
+}
+
+const char *span_find(struct span text, struct span word)
+{
+	const size_t length = (size_t)(word.end - word.begin);
+
+	for (const char *c = text.begin; length && c + length <= text.end; c = text_after_word(c))
+		if (strncmp(c, word.begin, length) == 0 && !text_is_word(c[length]))
+			return c;
+	return NULL;
+}
+
+const char *span_find_value(struct span text, struct span name, struct span *value)
+{
+	const char *c = text.begin;
+
+	for (; (c = span_find((struct span){c, text.end}, name)) != NULL; c = text_after_word(c)) {
+		const char *after = text_skip(c + (name.end - name.begin)), *end;
+		int depth = 0;
+
+		if (*after == '[' && *text_skip(after + 1) == ']')
+			after = text_skip(text_skip(after + 1) + 1);
+		if (*after != '=' || after[1] == '=' || (c > text.begin && strchr(".>", c[-1])))
+			continue;
+		for (end = after + 1; *end && *end != ';' && !(*end == ',' && !depth); end++)
+			depth += strchr("({", *end) ? 1 : strchr(")}", *end) ? -1 : 0;
+		*value = span_trim((struct span){after + 1, end});
+		return c;
+	}
+	return NULL;
 }

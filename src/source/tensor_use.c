@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "source/span.h"
 #include "source/words.h"
 
 enum {
-	DEPTH_MAX = 8, /* of variables whose definitions read others */
-	TERMS_MAX = 8
+	DEPTH_MAX = 8 /* of variables whose definitions read others */
 };
 
 /* ---- places ---- */
@@ -19,18 +19,6 @@ static const char *next_use(const char *c, const char *begin, const char *name)
 		if (text_word_is(c, text_word_length(c), name) &&
 			(c == begin || (c[-1] != '.' && c[-1] != '>')))
 			return c;
-	return NULL;
-}
-
-static const char *after_square(const char *open)
-{
-	int depth = 0;
-
-	for (const char *c = open; *c && *c != ';'; c++) {
-		depth += (*c == '[') - (*c == ']');
-		if (!depth)
-			return c + 1;
-	}
 	return NULL;
 }
 
@@ -51,8 +39,7 @@ static bool is_in_atomic(const char *begin, const char *c)
 	c = skip_back(begin, c - (c > begin && c[-1] == '&'));
 	if (c == begin || c[-1] != '(')
 		return false;
-	for (word = c - 1; word > begin && text_is_word(word[-1]);)
-		word--;
+	word = span_word_before(begin, c - 1).begin;
 	return string_starts_with(word, "atomic") || string_starts_with(word, "gpuAtomic");
 }
 
@@ -60,7 +47,8 @@ static bool is_in_atomic(const char *begin, const char *c)
 static const char *after_element(const char *c)
 {
 	for (c = text_skip(c); c && (*c == ')' || *c == '.' || *c == '['); c = c ? text_skip(c) : c)
-		c = *c == '[' ? after_square(c) : c + 1 + (*c == '.' ? text_word_length(c + 1) : 0);
+		c = *c == '[' ? text_matching(c)
+			      : c + 1 + (*c == '.' ? text_word_length(c + 1) : 0);
 	return c ? c : "";
 }
 
@@ -70,7 +58,7 @@ struct tensor_use tensor_use_read(const char *body, const char *name)
 
 	for (const char *c = body; (c = next_use(c, body, name)) != NULL; c = text_after_word(c)) {
 		const char *open = text_skip(c + strlen(name));
-		const char *end = *open == '[' ? after_square(open) : NULL;
+		const char *end = *open == '[' ? text_matching(open) : NULL;
 		const char *after = end ? after_element(end) : "";
 		const char *before = skip_back(body, c);
 		const bool is_set = *after == '=' && after[1] != '=';
@@ -90,10 +78,6 @@ struct tensor_use tensor_use_read(const char *body, const char *name)
 }
 
 /* ---- shapes ---- */
-struct span {
-	const char *begin, *end;
-};
-
 struct shape_reader {
 	const char *body;
 	const struct launch_site *site;
@@ -102,37 +86,13 @@ struct shape_reader {
 	size_t count;
 };
 
-static struct span trimmed(struct span span)
+/* Splits at an operator outside of brackets. */
+static size_t split(struct span whole, char operator, struct span parts[SPAN_PARTS_MAX])
 {
-	for (;;) {
-		while (span.begin < span.end && isspace((unsigned char)*span.begin))
-			span.begin++;
-		span.end = skip_back(span.begin, span.end);
-		if (span.end - span.begin < 2 || *span.begin != '(' ||
-			text_matching(span.begin) != span.end)
-			return span;
-		span.begin++;
-		span.end--;
-	}
-}
+	const size_t count = span_split(span_bare(whole), "([", operator, parts);
 
-/* Splits at an operator outside of brackets. Returns 0 if there are too many parts. */
-static size_t split(struct span whole, char operator, struct span parts[TERMS_MAX])
-{
-	size_t count = 0;
-	int depth = 0;
-
-	whole = trimmed(whole);
-	for (const char *c = whole.begin, *begin = c; c <= whole.end; c++) {
-		depth += c < whole.end && strchr("([", *c) ? 1 : 0;
-		depth -= c < whole.end && strchr(")]", *c) ? 1 : 0;
-		if (c < whole.end && (*c != operator|| depth))
-			continue;
-		if (count == TERMS_MAX)
-			return 0;
-		parts[count++] = trimmed((struct span){begin, c});
-		begin = c + 1;
-	}
+	for (size_t i = 0; i < count; i++)
+		parts[i] = span_bare(parts[i]);
 	return count;
 }
 
@@ -167,7 +127,7 @@ static void add_dimension(struct shape_reader *reader, struct span span)
 static bool add_text(struct shape_reader *reader, const char *text)
 {
 	if (text)
-		add_dimension(reader, (struct span){text, text + strlen(text)});
+		add_dimension(reader, span_of(text));
 	return text != NULL;
 }
 
@@ -179,21 +139,20 @@ static struct span bound_at(const char *begin)
 
 	for (; *c && !strchr(";,{&|?<>=", *c) && depth >= 0; c++)
 		depth += (*c == '(') - (*c == ')');
-	return trimmed((struct span){begin, depth < 0 ? c - 1 : c});
+	return span_bare((struct span){begin, depth < 0 ? c - 1 : c});
 }
 
 /* Finds "i < n", "i >= n" and loops such as CUDA_KERNEL_LOOP(i, n). */
 static bool find_bound(const struct shape_reader *reader, struct span name, struct span *bound)
 {
-	const size_t length = (size_t)(name.end - name.begin);
+	struct span rest = span_of(reader->body);
+	const char *c;
 
-	for (const char *c = reader->body; *c; c = text_after_word(c)) {
-		const char *after;
+	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c)) {
+		const char *after = text_skip(c + (name.end - name.begin));
 
-		if (strncmp(c, name.begin, length) != 0 || text_is_word(c[length]) ||
-			(c > reader->body && strchr(".>", c[-1])))
+		if (c > reader->body && strchr(".>", c[-1]))
 			continue;
-		after = text_skip(c + length);
 		if ((*after == '<' && after[1] != '<' && after[1] != '=') ||
 			(*after == ',' && c > reader->body && c[-1] == '(' &&
 				c - reader->body > 4 && strncmp(c - 5, "LOOP", 4) == 0))
@@ -204,24 +163,6 @@ static bool find_bound(const struct shape_reader *reader, struct span name, stru
 			continue;
 		if (is_size(reader, *bound))
 			return true;
-	}
-	return false;
-}
-
-static bool find_definition(const struct shape_reader *reader, struct span name, struct span *value)
-{
-	const size_t length = (size_t)(name.end - name.begin);
-
-	for (const char *c = reader->body; *c; c = text_after_word(c)) {
-		const char *after;
-
-		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0)
-			continue;
-		after = text_skip(c + length);
-		if (*after != '=' || after[1] == '=')
-			continue;
-		*value = trimmed((struct span){after + 1, after + 1 + strcspn(after + 1, ";{")});
-		return true;
 	}
 	return false;
 }
@@ -242,15 +183,13 @@ static bool read_variable(struct shape_reader *reader, struct span name, int dep
 		CLEANUP(memory_free) char *block = string_format("blockIdx.%s", axes[i]);
 		CLEANUP(memory_free) char *thread = string_format("threadIdx.%s", axes[i]);
 
-		if ((size_t)(name.end - name.begin) == strlen(block) &&
-			string_starts_with(name.begin, block))
+		if (span_is(name, block))
 			return add_text(reader, reader->site->grid[i]);
-		if ((size_t)(name.end - name.begin) == strlen(thread) &&
-			string_starts_with(name.begin, thread))
+		if (span_is(name, thread))
 			return add_text(reader, reader->site->block[i]);
 	}
-	return depth > 0 && find_definition(reader, name, &found) &&
-	       read_extents(reader, found, depth - 1);
+	return depth > 0 && span_find_value(span_of(reader->body), name, &found) &&
+	       read_extents(reader, span_bare(found), depth - 1);
 }
 
 /* Reads "a * S * T": the extents of a, then S and T. */
@@ -280,12 +219,12 @@ static bool read_product(
 /* Of "a * S + b * T + c" the term with the most factors tells the shape. */
 static bool read_extents(struct shape_reader *reader, struct span index, int depth)
 {
-	struct span terms[TERMS_MAX], factors[TERMS_MAX];
+	struct span terms[SPAN_PARTS_MAX], factors[SPAN_PARTS_MAX];
 	const size_t before = reader->count, term_count = split(index, '+', terms);
 
 	if (depth <= 0)
 		return false;
-	for (size_t wanted = TERMS_MAX; wanted > 1; wanted--)
+	for (size_t wanted = SPAN_PARTS_MAX; wanted > 1; wanted--)
 		for (size_t i = 0; i < term_count; i++)
 			if (split(terms[i], '*', factors) == wanted) {
 				if (read_product(reader, factors, wanted, depth - 1))
@@ -322,7 +261,7 @@ size_t tensor_shape_read(const char *body, const char *name, const struct launch
 			continue;
 		}
 		if (*open == '[')
-			end = after_square(open);
+			end = text_matching(open);
 		else if (*open == '+' && open[1] != '=' && open[1] != '+')
 			end = bound_at(open + 1).end + 1;
 		if (!end || !read_extents(&reader, (struct span){open + 1, end - 1}, DEPTH_MAX))
@@ -338,24 +277,19 @@ size_t tensor_shape_read(const char *body, const char *name, const struct launch
 }
 
 /* ---- grids ---- */
-static bool has_text(struct span span, const char *text)
-{
-	return memmem(span.begin, (size_t)(span.end - span.begin), text, strlen(text)) != NULL;
-}
-
 /* Returns the number of indices of a block in "blockIdx.x * blockDim.x + threadIdx.x", or NULL. */
 static char *step_of(struct span index, const char *of_block, char axis, const char *block)
 {
-	struct span terms[TERMS_MAX], factors[TERMS_MAX];
+	struct span terms[SPAN_PARTS_MAX], factors[SPAN_PARTS_MAX];
 	const size_t count = split(index, '+', terms);
 	CLEANUP(memory_free) char *size = string_format("blockDim.%c", axis);
 
 	for (size_t i = 0; i < count; i++) {
-		if (split(terms[i], '*', factors) != 2 || !has_text(terms[i], of_block))
+		if (split(terms[i], '*', factors) != 2 || !span_has(terms[i], of_block))
 			continue;
 		for (size_t k = 0; k < 2; k++)
-			if (!has_text(factors[k], of_block))
-				return !has_text(factors[k], size) ? expression_of(factors[k])
+			if (!span_has(factors[k], of_block))
+				return !span_has(factors[k], size) ? expression_of(factors[k])
 				       : block                     ? string_copy(block)
 								   : NULL;
 	}
@@ -372,16 +306,16 @@ char *grid_extent_read(
 	struct span index, bound;
 
 	for (const char *c = body; *c; c = text_after_word(c)) {
-		const struct span name = {c, c + text_word_length(c)};
+		const struct span name = span_word(c);
 		CLEANUP(memory_free) char *step = NULL, *extent = NULL;
 
-		if (name.begin == name.end || !find_definition(&reader, name, &index) ||
-			!has_text(index, of_block) || !find_bound(&reader, name, &bound))
+		if (!span_find_value(span_of(body), name, &index) || !span_has(index, of_block) ||
+			!find_bound(&reader, name, &bound))
 			continue;
 		extent = expression_of(bound);
-		if ((size_t)(index.end - index.begin) == strlen(of_block))
+		if (span_is(span_bare(index), of_block))
 			return string_copy(extent);
-		step = has_text(index, of_thread) ? step_of(index, of_block, letter, block) : NULL;
+		step = span_has(index, of_thread) ? step_of(index, of_block, letter, block) : NULL;
 		if (step)
 			return string_format("ceil_div(%s, %s)", extent, step);
 	}

@@ -10,11 +10,13 @@
 /* Returns what is in the brackets behind the first `word` of a span, or an empty span. */
 static struct span behind(struct span span, const char *word, char open)
 {
-	for (const char *c = span.begin; c < span.end; c = text_after_word(c)) {
-		const size_t length = text_word_length(c);
-		const char *next = text_skip(c + length);
+	struct span rest = span;
+	const char *c;
 
-		if (length && text_word_is(c, length, word) && *next == open && text_matching(next))
+	for (; (c = span_find(rest, span_of(word))) != NULL; rest.begin = text_after_word(c)) {
+		const char *next = text_skip(c + strlen(word));
+
+		if (*next == open && text_matching(next))
 			return (struct span){next + 1, text_matching(next) - 1};
 	}
 	return (struct span){span.end, span.end};
@@ -46,38 +48,13 @@ static bool is_sum_or_product(struct span span)
 	return false;
 }
 
-static bool is_word_or_number(struct span span)
-{
-	for (const char *c = span.begin; c < span.end; c++)
-		if (!text_is_word(*c))
-			return false;
-	return span.begin < span.end;
-}
-
-/* Follows the name of a local variable to its initializer. */
-static struct span initializer(struct span body, struct span name)
-{
-	const size_t length = (size_t)(name.end - name.begin);
-
-	for (const char *c = body.begin; c < body.end; c = text_after_word(c)) {
-		const char *after;
-
-		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0)
-			continue;
-		after = text_skip(c + length);
-		if (*after == '=' && after[1] != '=')
-			return span_trim((struct span){after + 1, after + strcspn(after, ";,")});
-	}
-	return name;
-}
-
 /* Reads "0", "ct::bid().x", "(int)ct::bid().x", or a variable with such a value. */
 static enum tile_place place_read(struct span body, struct span index, unsigned *axis)
 {
 	struct span call;
 
-	if (is_word_or_number(index))
-		index = initializer(body, index);
+	if (span_is_word(index))
+		(void)span_find_value(body, index, &index);
 	if (span_is(index, "0"))
 		return TILE_WHOLE;
 	call = behind(index, "bid", '(');
@@ -92,21 +69,20 @@ static enum tile_place place_read(struct span body, struct span index, unsigned 
  * before them. */
 static void read_uses(struct span body, struct span name, struct tile_view *view)
 {
-	const size_t length = (size_t)(name.end - name.begin);
+	struct span rest = {name.end, body.end};
+	const char *c;
 
-	for (const char *c = name.end; c < body.end; c = text_after_word(c)) {
+	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c)) {
+		const char *method = c + (name.end - name.begin), *open;
 		struct span parts[SPAN_PARTS_MAX];
-		const char *method, *open;
 		size_t count, first;
 
-		if (text_word_length(c) != length || strncmp(c, name.begin, length) != 0 ||
-			c[length] != '.')
+		if (*method++ != '.')
 			continue;
-		method = c + length + 1;
 		open = method + text_word_length(method);
-		if (*open != '(' || !text_matching(open))
+		if (*open != '(')
 			continue;
-		count = span_split((struct span){open + 1, text_matching(open) - 1}, true, parts);
+		count = span_list(open, "([{<", parts);
 		first = string_starts_with(method, "store");
 		if ((!first && !string_starts_with(method, "load")) ||
 			count != first + view->dimension_count)
@@ -122,16 +98,13 @@ static void read_uses(struct span body, struct span name, struct tile_view *view
 /* Returns the variable that is initialized where the span begins: "in" of "const auto in = ". */
 static struct span variable_before(struct span body, const char *at)
 {
-	struct span name;
 	const char *equals = at;
 
 	while (equals > body.begin && !strchr("=;{}", *equals))
 		equals--;
-	name = span_trim((struct span){body.begin, equals});
-	name.begin = name.end;
-	while (name.begin > body.begin && text_is_word(name.begin[-1]))
-		name.begin--;
-	return *equals == '=' ? name : (struct span){at, at};
+	if (*equals != '=')
+		return (struct span){at, at};
+	return span_word_before(body.begin, span_trim((struct span){body.begin, equals}).end);
 }
 
 static bool read_view(struct span body, struct span name, const char *at,
@@ -143,12 +116,12 @@ static bool read_view(struct span body, struct span name, const char *at,
 	struct span extents[SPAN_PARTS_MAX], tiles[SPAN_PARTS_MAX], pointer[SPAN_PARTS_MAX];
 	size_t count;
 
-	if (span_split(tensor, true, pointer) < 2)
+	if (span_split(tensor, "([{<", ',', pointer) < 2)
 		return false;
-	count = span_split(behind(tensor, "extents", '('), true, extents);
+	count = span_split(behind(tensor, "extents", '('), "([{<", ',', extents);
 	*view = (struct tile_view){.tensor = argument_in(kernel, pointer[0], true)};
 	if (!view->tensor || !count || count > TILE_DIMENSIONS_MAX ||
-		span_split(behind((struct span){tensor.end, whole.end}, "shape", '<'), true,
+		span_split(behind((struct span){tensor.end, whole.end}, "shape", '<'), "([{<", ',',
 			tiles) != count)
 		return false;
 	for (; view->dimension_count < count; view->dimension_count++) {
@@ -157,8 +130,8 @@ static bool read_view(struct span body, struct span name, const char *at,
 				  tile = tiles[view->dimension_count];
 		const char *argument = argument_in(kernel, extent, false);
 
-		if (!is_word_or_number(tile) || is_sum_or_product(extent) ||
-			!(argument || is_word_or_number(extent))) {
+		if (!span_is_word(tile) || is_sum_or_product(extent) ||
+			!(argument || span_is_word(extent))) {
 			tile_views_release(view, 1);
 			return false;
 		}
@@ -171,7 +144,7 @@ static bool read_view(struct span body, struct span name, const char *at,
 
 size_t tile_views_read(const struct source_kernel *kernel, struct tile_view *views)
 {
-	const struct span body = {kernel->body, kernel->body + strlen(kernel->body)};
+	const struct span body = span_of(kernel->body);
 	size_t count = 0;
 
 	for (const char *c = body.begin; c < body.end && count < TILE_VIEWS_MAX;

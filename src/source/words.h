@@ -57,15 +57,21 @@ static inline const char *text_skip(const char *text)
 	return text;
 }
 
-/* Returns the position after the bracket that closes this one, or NULL if it stays open. */
+/* Returns the position after the bracket that closes this one, or NULL if it stays open. A `>` in
+ * parentheses closes no `<`. */
 static inline const char *text_matching(const char *open)
 {
-	const char close = *open == '(' ? ')' : *open == '{' ? '}' : '>';
-	int depth = 0;
+	static const char opens[] = "([{<", closes[] = ")]}>";
+	const char close = closes[strchr(opens, *open) - opens];
+	int depth = 0, round = 0;
 
 	for (const char *c = open; *c; c++) {
-		depth += *c == *open;
-		depth -= *c == close;
+		if (*open == '<') {
+			round += (*c == '(') - (*c == ')');
+			if (round)
+				continue;
+		}
+		depth += (*c == *open) - (*c == close);
 		if (depth == 0)
 			return c + 1;
 	}

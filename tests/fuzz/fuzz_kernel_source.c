@@ -56,8 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	blank((const char *)data, size);
 	kernel_source_read(text, text, &source);
 	for (size_t i = 0; i < source.kernel_count; i++) {
+		CLEANUP(text_release) struct text remarks = {0};
 		CLEANUP(json_release)
-		struct json *tree = draft_new(&source, &source.kernels[i], text, "kernel.cu");
+		struct json *tree =
+			draft_new(&source, &source.kernels[i], text, "kernel.cu", &remarks);
 		CLEANUP(json_release) struct json *again = NULL;
 		CLEANUP(memory_free) char *printed = json_print(tree, true);
 		struct error err = {0};
