@@ -33,7 +33,7 @@ static const struct option new_option_table[] = {
 };
 
 static enum status choose_kernel(const struct kernel_source *source, const char *file,
-	const char *entry, const struct source_kernel **kernel, struct error *err)
+	const char *entry, struct source_kernel **kernel, struct error *err)
 {
 	CLEANUP(name_set_release) struct name_set names = {0};
 
@@ -52,6 +52,15 @@ static enum status choose_kernel(const struct kernel_source *source, const char 
 	for (size_t i = 0; i < source->kernel_count; i++)
 		name_set_add(&names, source->kernels[i].name, strlen(source->kernels[i].name));
 	return name_unknown("kernel", entry, (const char *const *)names.items, err);
+}
+
+static enum status refuse_existing(const char *path, struct error *err)
+{
+	if (!file_is_regular(path))
+		return STATUS_OK;
+	error_set(err, STATUS_BAD_INPUT,
+		"--output: %s already exists, and a draft would replace it", path);
+	return error_hint(err, "name another file, or remove this one");
 }
 
 /* The source's name in the JSON: without a folder if both are in the same folder. */
@@ -98,7 +107,7 @@ static enum status add_include_paths(
 /* Reads the kernels of the file, or of its headers if the file itself has no such kernel. */
 static enum status read_kernels(const struct new_options *options, const char *file,
 	const char *text, const char *expanded, struct kernel_source *source,
-	const struct source_kernel **kernel, struct error *err)
+	struct source_kernel **kernel, struct error *err)
 {
 	kernel_source_read(text, expanded, source);
 	if (choose_kernel(source, file, options->entry, kernel, NULL) == STATUS_OK)
@@ -108,14 +117,31 @@ static enum status read_kernels(const struct new_options *options, const char *f
 	return choose_kernel(source, file, options->entry, kernel, err);
 }
 
+/* Writes the source of a kernel with plain arguments next to the user's, or shows it if the JSON is
+ * not written to a file either. */
+static enum status write_wrapper(
+	const struct new_options *options, const char *path, const char *wrapper, struct error *err)
+{
+	if (!options->output || strcmp(options->output, "-") == 0) {
+		common_notice(
+			"structures are passed by their members: save these lines as %s", path);
+		fputs(wrapper, stderr);
+		return STATUS_OK;
+	}
+	TRY(refuse_existing(path, err));
+	TRY(file_write(path, wrapper, strlen(wrapper), err));
+	common_print(stdout, "wrote %s, whose kernel gets structures by their members\n", path);
+	return STATUS_OK;
+}
+
 static enum status draft(const struct new_options *options, const char *file,
 	const struct folders *folders, struct json **tree, struct error *err)
 {
 	CLEANUP(kernel_source_release) struct kernel_source source = {0};
-	CLEANUP(memory_free) char *name = source_name(file, options->output);
 	CLEANUP(memory_free) char *folder = path_parent(file), *expanded = NULL;
+	CLEANUP(memory_free) char *name = NULL, *wrapper = NULL, *path = NULL;
 	CLEANUP(text_release) struct text text = {0}, remarks = {0};
-	const struct source_kernel *kernel = NULL;
+	struct source_kernel *kernel = NULL;
 	struct error reason = {0};
 	struct code code;
 
@@ -127,10 +153,17 @@ static enum status draft(const struct new_options *options, const char *file,
 	}
 	TRY(read_kernels(options, file, text_string(&text), expanded, &source, &kernel, err));
 	code_read(expanded, strlen(expanded), &code);
+	wrapper = source_kernel_flatten(code.text, path_name(file), kernel);
+	path = wrapper ? string_format("%.*s%s" SOURCE_MEMBERS ".cu", (int)(path_name(file) - file),
+				 file, kernel->name)
+		       : string_copy(file);
+	name = source_name(path, options->output);
 	draft_remarks(&source, kernel, code.text, file, !options->entry, &remarks);
 	*tree = draft_new(&source, kernel, code.text, name, &remarks);
 	common_notice_lines(text_string(&remarks));
 	code_release(&code);
+	if (wrapper)
+		TRY(write_wrapper(options, path, wrapper, err));
 	return add_include_paths(options, *tree, err);
 }
 
@@ -143,12 +176,8 @@ static enum status new_run(void *options_, const struct string_list *positional,
 
 	TRY(common_expect_output("output", options->output, positional, err));
 	TRY(own_kernel_refuse(file, err));
-	if (options->output && file_is_regular(options->output)) {
-		error_set(err, STATUS_BAD_INPUT,
-			"--output: %s already exists, and a draft would replace it",
-			options->output);
-		return error_hint(err, "name another file, or remove this one");
-	}
+	if (options->output)
+		TRY(refuse_existing(options->output, err));
 	TRY(draft(options, file, &folders, &tree, err));
 	TRY(common_write_json(options->output ? options->output : "-", tree, err));
 	if (options->output && strcmp(options->output, "-") != 0)
@@ -168,7 +197,9 @@ const struct command command_new = {
 		"macros,\n"
 		"integers and template parameters that the kernel uses. Grid, block, shared\n"
 		"memory and values of arguments come from a launch in the file; shapes and\n"
-		"roles of tensors from the kernel's indices. Check the shapes and roles, because\n"
+		"roles of tensors from the kernel's indices. An argument that is a structure is\n"
+		"replaced by its members, which needs a kernel of a few lines: it is written next\n"
+		"to the source with --output, else shown. Check the shapes and roles, because\n"
 		"they are guesses. Replace each \"?\" by a value, because `validate` and `tune`\n"
 		"refuse it. templates/README.md describes the members.",
 	.examples = "  tiletune new vector_add.cu -o vector_add.json\n"

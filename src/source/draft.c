@@ -101,9 +101,7 @@ static struct source_variable argument_type(
 		*type = found.dtype ? value : "float";
 		made.dtype = found.dtype ? found.dtype : "fp32";
 		made.lanes = found.dtype ? found.lanes : 1;
-		free(found.type);
-		free(found.name);
-		free(found.value);
+		source_variable_release(&found);
 	}
 	return made;
 }
@@ -320,7 +318,8 @@ static char *entry_of(struct draft *draft)
 	const struct source_kernel *kernel = draft->kernel;
 	struct text entry = {0};
 
-	text_appendf(&entry, "%s%s", kernel->scope, kernel->name);
+	text_appendf(&entry, "%s%s%s", kernel->scope, kernel->name,
+		kernel->is_flattened ? SOURCE_MEMBERS : "");
 	for (size_t i = 0; i < kernel->template_count; i++) {
 		text_appendf(&entry, "%s{%s}", i ? ", " : "<", kernel->templates[i].name);
 		add_template(draft, i);
@@ -751,8 +750,9 @@ void draft_remarks(const struct kernel_source *source, const struct source_kerne
 	for (size_t i = 0; i < kernel->argument_count; i++)
 		if (is_structure(kernel, &kernel->arguments[i]))
 			format_put(remarks, format_shown,
-				"the argument %s is of the type %s, but a JSON passes numbers and "
-				"tensors only: let a program launch this kernel "
+				"the argument %s is of the type %s, whose members are not known: "
+				"write a kernel with plain arguments that calls this one as a "
+				"__device__ function, or let a program launch this kernel "
 				"(templates/programs.md)\n",
 				kernel->arguments[i].name, kernel->arguments[i].type);
 	if (heads > 1)

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "source/host_code.h"
 #include "source/scan.h"
+#include "source/span.h"
 #include "source/words.h"
 
 /* ---- types ---- */
@@ -67,9 +68,9 @@ static void find_type(struct source_variable *variable)
 /* Reads a declaration such as "const float *__restrict__ x" or "int n = 3" that ends at `end`. */
 static struct source_variable variable_read(const char *text, const char *end)
 {
-	static const char *const qualifiers[] = {"const", "volatile", "__restrict__", "restrict",
-		"__restrict", "__grid_constant__", "struct", "__constant__", "static", "extern",
-		"__device__", NULL};
+	static const char *const qualifiers[] = {"const", "volatile", "__grid_constant__", "struct",
+		"__constant__", "static", "extern", "__device__", NULL};
+	static const char *const restricts[] = {"__restrict__", "restrict", "__restrict", NULL};
 	struct source_variable variable = {.lanes = 1};
 	CLEANUP(text_release) struct text type = {0};
 	const char *name = "", *c = text;
@@ -88,7 +89,9 @@ static struct source_variable variable_read(const char *text, const char *end)
 		if (!length)
 			continue;
 		variable.is_const |= text_word_is(c, length, "const") && !variable.is_pointer;
-		if (!text_word_among(c, length, qualifiers)) {
+		variable.is_restrict |= text_word_among(c, length, restricts);
+		if (!text_word_among(c, length, qualifiers) &&
+			!text_word_among(c, length, restricts)) {
 			if (name_length)
 				text_appendf(&type, "%s%.*s", type.length ? " " : "",
 					(int)name_length, name);
@@ -131,6 +134,14 @@ size_t source_type_bytes(const struct source_variable *type)
 	return type->lanes * (*digits ? (size_t)strtol(digits, NULL, 10) / 8 : 1);
 }
 
+void source_variable_release(struct source_variable *variable)
+{
+	free(variable->value);
+	free(variable->type);
+	free(variable->name);
+	free(variable->member);
+}
+
 static void variables_add(
 	struct source_variable **variables, size_t *count, struct source_variable variable)
 {
@@ -138,31 +149,19 @@ static void variables_add(
 	(*variables)[(*count)++] = variable;
 }
 
-/* Splits the text up to `end` at commas outside of brackets. */
-static void variables_read(
-	const char *text, const char *end, struct source_variable **variables, size_t *count)
+static void variables_read(struct span list, struct source_variable **variables, size_t *count)
 {
-	const char *start = text;
-	int depth = 0;
+	struct span parts[SPAN_PARTS_MAX];
+	const size_t part_count = span_split(list, "([{<", ',', parts);
 
-	for (const char *c = text; c <= end; c++) {
-		depth += c < end && strchr("([{<", *c) ? 1 : 0;
-		depth -= c < end && strchr(")]}>", *c) ? 1 : 0;
-		if (c < end && (*c != ',' || depth))
-			continue;
-		if (text_skip(start) < c)
-			variables_add(variables, count, variable_read(start, c));
-		start = c + 1;
-	}
+	for (size_t i = 0; i < part_count; i++)
+		variables_add(variables, count, variable_read(parts[i].begin, parts[i].end));
 }
 
 static void variables_release(struct source_variable *variables, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		free(variables[i].value);
-		free(variables[i].type);
-		free(variables[i].name);
-	}
+	for (size_t i = 0; i < count; i++)
+		source_variable_release(&variables[i]);
 	free(variables);
 }
 
@@ -350,10 +349,11 @@ static const char *read_kernel(struct kernel_source *source, const struct text *
 	kernel.block_count = dimensions_read(body, end, "threadIdx");
 	kernel.syncs_grid = syncs_grid(body, end);
 	kernel.threads_max = launch_bounds(global, open);
-	variables_read(open + 1, close - 1, &kernel.arguments, &kernel.argument_count);
+	variables_read(
+		(struct span){open + 1, close - 1}, &kernel.arguments, &kernel.argument_count);
 	if (angle)
-		variables_read(angle + 1, text_matching(angle) - 1, &kernel.templates,
-			&kernel.template_count);
+		variables_read((struct span){angle + 1, text_matching(angle) - 1},
+			&kernel.templates, &kernel.template_count);
 	add_kernel(source, &kernel);
 	return close;
 }
@@ -365,9 +365,7 @@ static const char *read_symbol(struct kernel_source *source, const char *text)
 
 	if (name_set_add(&source->symbol_names, symbol.name, strlen(symbol.name)) <
 		source->symbol_count) {
-		free(symbol.type);
-		free(symbol.name);
-		free(symbol.value);
+		source_variable_release(&symbol);
 	} else {
 		symbol.is_const = true;
 		variables_add(&source->symbols, &source->symbol_count, symbol);
@@ -461,9 +459,7 @@ static void resolve_type(const char *text, struct source_variable *variable)
 		found = source_type_read(begin, end);
 		variable->dtype = found.is_pointer ? NULL : found.dtype;
 		variable->lanes = found.lanes;
-		free(found.type);
-		free(found.name);
-		free(found.value);
+		source_variable_release(&found);
 	}
 }
 
@@ -487,20 +483,23 @@ static bool is_enum(const char *text, const char *name)
 	return false;
 }
 
-static void resolve_types(const char *text, struct kernel_source *source)
+static void resolve(const char *text, struct source_variable *variable)
 {
-	for (size_t i = 0; i < source->kernel_count; i++)
-		for (size_t k = 0; k < source->kernels[i].argument_count; k++) {
-			struct source_variable *argument = &source->kernels[i].arguments[k];
+	if (variable->dtype)
+		return;
+	variable->is_enum = is_enum(text, variable->type);
+	if (variable->is_enum)
+		variable->dtype = "i32";
+	else
+		resolve_type(text, variable);
+}
 
-			if (argument->dtype)
-				continue;
-			argument->is_enum = is_enum(text, argument->type);
-			if (argument->is_enum)
-				argument->dtype = "i32";
-			else
-				resolve_type(text, argument);
-		}
+struct source_variable source_variable_read(const char *text, const char *begin, const char *end)
+{
+	struct source_variable variable = variable_read(begin, end);
+
+	resolve(text, &variable);
+	return variable;
 }
 
 /* ---- the whole ---- */
@@ -521,8 +520,9 @@ void kernel_source_read(const char *text, const char *headers, struct kernel_sou
 		read_view(source, view.text);
 		view_release(&view);
 	}
-	if (headers)
-		resolve_types(header_code.text, source);
+	for (size_t i = 0; headers && i < source->kernel_count; i++)
+		for (size_t k = 0; k < source->kernels[i].argument_count; k++)
+			resolve(header_code.text, &source->kernels[i].arguments[k]);
 	kernel_source_read_macros(&code, headers ? &header_code : NULL, source);
 	code_release(&header_code);
 	code_release(&code);

@@ -17,10 +17,14 @@
 struct source_variable {
 	char *type; /* without const, pointers and name, e.g. "unsigned int" or "typename" */
 	char *name;
-	bool is_pointer, is_const, is_enum;
+	bool is_pointer, is_const, is_restrict, is_enum;
 	char *value;       /* initializer, "4" of "int N = 4"; NULL if there is none */
 	const char *dtype; /* e.g. "fp32" or "u8"; NULL if the type is not supported */
 	unsigned lanes;    /* e.g. 4 for float4 */
+	/* of a kernel whose structures are flattened: the index of the argument of the launch, and
+	 * ".n" if this is the member n of it, else NULL */
+	size_t parameter;
+	char *member;
 };
 
 /* A declaration of a kernel. Further declarations of the same name, from other branches of #if,
@@ -36,6 +40,7 @@ struct source_kernel {
 	bool syncs_grid;                  /* its blocks wait for each other: grid.sync() */
 	long threads_max;                 /* a number in __launch_bounds__; 0: none */
 	char *body;                       /* with its braces */
+	bool is_flattened;                /* by source_kernel_flatten() */
 };
 
 /* A macro that the source expects from outside or defines, or an integer constant. */
@@ -67,11 +72,19 @@ struct kernel_source {
 void kernel_source_read(const char *text, const char *headers, struct kernel_source *source);
 void kernel_source_release(struct kernel_source *source);
 
-/* Reads a declaration "const float *x" or a type, "float4". The caller frees type, name and value.
- */
+/* Reads a type, "float4". */
 struct source_variable source_type_read(const char *text, const char *end);
+/* Reads a declaration, "const float *x", whose type the text may define. */
+struct source_variable source_variable_read(const char *text, const char *begin, const char *end);
+void source_variable_release(struct source_variable *variable);
 /* The bytes of a value of the type; 0: not known. */
 size_t source_type_bytes(const struct source_variable *type);
+
+/* Replaces arguments of the kernel that are structures by their members, p.n by p_n, and returns
+ * the source of a kernel NAME_members with these arguments; NULL if none can be replaced. text is
+ * the expanded source without comments, file the name of the kernel's file. The caller frees it. */
+#define SOURCE_MEMBERS "_members"
+char *source_kernel_flatten(const char *text, const char *file, struct source_kernel *kernel);
 
 /* Adds the words that the kernel's code consists of, with those of the functions, types and macros
  * that it uses, to any depth (source/reach.c). text is the expanded source. */

@@ -298,12 +298,10 @@ static const char *after_cast(const char *c, const char *end)
 
 static size_t bytes_of_type(const char *begin, const char *end)
 {
-	const struct source_variable type = source_type_read(begin, end);
+	struct source_variable type = source_type_read(begin, end);
 	const size_t bytes = source_type_bytes(&type);
 
-	free(type.type);
-	free(type.name);
-	free(type.value);
+	source_variable_release(&type);
 	return bytes;
 }
 
@@ -623,6 +621,30 @@ static char *value_of(const struct site *site, struct span argument)
 	return string_copy_bytes(value.begin, (size_t)(end - value.begin));
 }
 
+/* Replaces the launch's arguments by those of the flattened kernel: "p" by "p.n", "p.m". The names
+ * own the text. */
+static void flatten(struct site *site, struct name_set *names)
+{
+	struct span given[SPAN_PARTS_MAX];
+	const size_t given_count = site->argument_count;
+
+	memcpy(given, site->arguments, sizeof(given));
+	site->argument_count = 0;
+	for (size_t i = 0; i < site->kernel->argument_count && i < SPAN_PARTS_MAX; i++) {
+		const struct source_variable *argument = &site->kernel->arguments[i];
+		CLEANUP(memory_free) char *text = NULL;
+		size_t at;
+
+		if (argument->parameter >= given_count)
+			return;
+		text = string_format("%.*s%s",
+			(int)(given[argument->parameter].end - given[argument->parameter].begin),
+			given[argument->parameter].begin, argument->member ? argument->member : "");
+		at = name_set_add(names, text, strlen(text));
+		site->arguments[site->argument_count++] = span_of(names->items[at]);
+	}
+}
+
 static void note_unclear(const struct site *site, const char *what, struct span written,
 	char *const *dimensions, size_t count, struct text *unclear)
 {
@@ -660,6 +682,7 @@ bool launch_site_find(const char *text, const struct kernel_source *source,
 	const struct source_kernel *kernel, struct launch_site *site)
 {
 	CLEANUP(memory_free) char *inlined = call_inline_launches(text);
+	CLEANUP(name_set_release) struct name_set members = {0};
 	struct site found = {.text = span_of(inlined), .source = source, .kernel = kernel};
 	struct span parts[SPAN_PARTS_MAX], value;
 	char *smem[3] = {NULL};
@@ -676,10 +699,12 @@ bool launch_site_find(const char *text, const struct kernel_source *source,
 					     ? span_copy(value)
 					     : span_copy(*given);
 	}
-	for (size_t i = 0; i < found.argument_count && i < ARRAY_COUNT(site->values); i++) {
+	for (size_t i = 0; i < found.argument_count; i++)
 		found.arguments[i] = stripped(found.arguments[i]);
+	if (kernel->is_flattened)
+		flatten(&found, &members);
+	for (size_t i = 0; i < found.argument_count && i < ARRAY_COUNT(site->values); i++)
 		site->values[i] = value_of(&found, found.arguments[i]);
-	}
 	site->grid_count = dimensions_read(&found, parts[0], site->grid);
 	site->block_count = dimensions_read(&found, parts[1], site->block);
 	note_unclear(&found, "grid", parts[0], site->grid, site->grid_count, &site->unclear);

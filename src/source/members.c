@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Replaces arguments that are structures by their members.
+ */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "source/kernel_source.h"
+#include "source/span.h"
+#include "source/words.h"
+
+enum {
+	ARRAY_MAX = 16, /* elements of a member */
+	PASSES_MAX = 64 /* structures, also in others */
+};
+
+/* ---- structures ---- */
+/* Returns the brace of "struct NAME {" or "typedef struct {...} NAME", or NULL. */
+static const char *structure_find(struct span text, struct span name)
+{
+	struct span rest = text;
+	const char *c;
+
+	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c)) {
+		const char *before = span_trim((struct span){text.begin, c}).end;
+		const struct span word = span_word_before(text.begin, before);
+		const char *open = text_skip(c + (name.end - name.begin));
+		int depth = 0;
+
+		if (*open == '{' && (span_is(word, "struct") || span_is(word, "class")))
+			return open;
+		if (before == text.begin || before[-1] != '}')
+			continue;
+		for (open = before - 1; open > text.begin; open--) {
+			depth += (*open == '}') - (*open == '{');
+			if (!depth)
+				return open;
+		}
+	}
+	return NULL;
+}
+
+/* Returns the declaration of a member variable without its value; empty for functions and types. */
+static struct span variable_part(struct span part)
+{
+	static const char *const others[] = {
+		"static", "using", "typedef", "friend", "struct", "enum", "union", "operator"};
+	const char *close = memrchr(part.begin, '}', (size_t)(part.end - part.begin));
+	const char *open = memchr(part.begin, '{', (size_t)(part.end - part.begin));
+
+	if (close && close + 1 < part.end) /* behind the body of a function */
+		part.begin = close + 1;
+	else if (open)
+		part.end = open;
+	for (struct span word = span_word(text_skip(part.begin));
+		*word.end == ':' && word.end[1] != ':';
+		word = span_word(text_skip(part.begin))) /* "public:" */
+		part.begin = word.end + 1;
+	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
+		if (span_find(part, span_of(others[i])))
+			part.end = part.begin;
+	return span_has(part, "(") ? (struct span){part.end, part.end} : span_trim(part);
+}
+
+struct members {
+	struct source_variable *items; /* whose names are "n" and "size[0]" */
+	size_t count;
+};
+
+/* Adds the variable of "int *x" or the elements of "int size[4]". */
+static bool add_member(struct members *members, struct span text, const char *declared)
+{
+	const char *square = strchr(declared, '['), *end = declared + strlen(declared);
+	const long extent = square ? strtol(square + 1, NULL, 0) : 1;
+	struct source_variable variable =
+		source_variable_read(text.begin, declared, square ? square : end);
+
+	if (extent < 1 || extent > ARRAY_MAX || (square && strchr(square + 1, '['))) {
+		source_variable_release(&variable);
+		return false;
+	}
+	for (long i = 0; i < extent; i++) {
+		struct source_variable *made;
+
+		members->items =
+			memory_resize(members->items, members->count + 1, sizeof(*members->items));
+		made = &members->items[members->count++];
+		*made = source_variable_read(text.begin, declared, square ? square : end);
+		if (square) {
+			free(made->name);
+			made->name = string_format("%s[%ld]", variable.name, i);
+		}
+	}
+	source_variable_release(&variable);
+	return true;
+}
+
+static void members_release(struct members *members)
+{
+	for (size_t i = 0; i < members->count; i++)
+		source_variable_release(&members->items[i]);
+	free(members->items);
+}
+
+/* Reads "float scale = 1, *x, size[4];". Later variables have the type before the first one. */
+static bool members_read(struct span text, struct span name, struct members *members)
+{
+	struct span parts[SPAN_PARTS_MAX], variables[SPAN_PARTS_MAX];
+	const char *open = structure_find(text, name), *close = open ? text_matching(open) : NULL;
+	size_t count =
+		close ? span_split((struct span){open + 1, close - 1}, "([{", ';', parts) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct span part = variable_part(parts[i]);
+		const size_t variable_count = span_split(part, "([{<", ',', variables);
+		struct span type = part;
+
+		for (size_t k = 0; k < variable_count; k++) {
+			CLEANUP(memory_free) char *declared = NULL;
+			const char *equals = memchr(variables[k].begin, '=',
+				(size_t)(variables[k].end - variables[k].begin));
+			const int length =
+				(int)((equals ? equals : variables[k].end) - variables[k].begin);
+			const int type_length = k ? (int)(type.end - type.begin) : 0;
+
+			declared = string_format(
+				"%.*s %.*s", type_length, type.begin, length, variables[k].begin);
+			if (!add_member(members, text, declared))
+				return false;
+			if (!k) {
+				type.end =
+					variables[k].begin + strcspn(variables[k].begin, "*&[=,;");
+				if (!strchr("*&", *type.end))
+					type.end = span_word_before(type.begin,
+						span_trim((struct span){type.begin, type.end}).end)
+							   .begin;
+			}
+		}
+	}
+	return members->count > 0;
+}
+
+/* ---- arguments ---- */
+/* Replaces each "p.n" of the body by "p_n". */
+static void rename_member(char **body, const char *member, const char *name)
+{
+	const struct span text = span_of(*body), word = span_of(member);
+	struct span rest = text;
+	struct text made = {0};
+	const char *c;
+
+	for (; (c = span_find(rest, word)) != NULL; rest.begin = c + (word.end - word.begin)) {
+		text_append_bytes(&made, rest.begin, (size_t)(c - rest.begin));
+		text_append(&made, c > text.begin && strchr(".>", c[-1]) ? member : name);
+	}
+	text_append(&made, rest.begin);
+	free(*body);
+	*body = text_detach(&made);
+}
+
+/* Puts the members in the place of the argument, and the statements that set them before those of
+ * the wrapper. */
+static void replace_argument(struct source_kernel *kernel, size_t index, struct members *members,
+	struct text *statements)
+{
+	struct source_variable old = kernel->arguments[index];
+	const size_t after = kernel->argument_count - index - 1;
+	struct text made = {0};
+
+	kernel->arguments = memory_resize(kernel->arguments,
+		kernel->argument_count + members->count, sizeof(*kernel->arguments));
+	memmove(&kernel->arguments[index + members->count], &kernel->arguments[index + 1],
+		after * sizeof(*kernel->arguments));
+	text_appendf(&made, "\t%s %s;\n", old.type, old.name);
+	for (size_t i = 0; i < members->count; i++) {
+		struct source_variable *variable = &kernel->arguments[index + i];
+		CLEANUP(memory_free) char *path = NULL;
+
+		*variable = members->items[i];
+		path = string_format("%s.%s", old.name, variable->name);
+		variable->parameter = old.parameter;
+		variable->member =
+			string_format("%s.%s", old.member ? old.member : "", variable->name);
+		free(variable->name);
+		variable->name = string_copy(path);
+		for (char *c = variable->name; *c; c++)
+			*c = text_is_word(*c) ? *c : '_';
+		if (string_ends_with(path, "]"))
+			variable->name[strlen(variable->name) - 1] = '\0';
+		rename_member(&kernel->body, path, variable->name);
+		text_appendf(&made, "\t%s = %s;\n", path, variable->name);
+	}
+	kernel->argument_count += members->count - 1;
+	text_append(&made, text_string(statements));
+	text_release(statements);
+	*statements = made;
+	free(members->items);
+	source_variable_release(&old);
+}
+
+/* Finds the members of a structure, or of a type such as float4. */
+static bool argument_members(
+	struct span text, const struct source_variable *argument, struct members *members)
+{
+	static const char *const lanes[] = {"x, y", "x, y, z", "x, y, z, w"};
+	CLEANUP(memory_free) char *vector = NULL;
+
+	if (argument->is_pointer || (argument->dtype && argument->lanes < 2))
+		return false;
+	if (argument->dtype) {
+		vector = string_format("struct %s { %.*s %s; }", argument->type,
+			(int)strlen(argument->type) - 1, argument->type,
+			lanes[argument->lanes - 2]);
+		text = span_of(vector);
+	}
+	return members_read(text, span_of(argument->type), members);
+}
+
+/* Returns whether there was a structure. */
+static bool flatten_one(struct span text, struct source_kernel *kernel, struct text *statements)
+{
+	for (size_t i = 0; i < kernel->argument_count; i++) {
+		struct members members = {0};
+
+		if (argument_members(text, &kernel->arguments[i], &members)) {
+			replace_argument(kernel, i, &members, statements);
+			return true;
+		}
+		members_release(&members);
+	}
+	return false;
+}
+
+/* ---- the wrapper ---- */
+static void append_declarations(
+	const struct source_variable *variables, size_t count, struct text *text)
+{
+	for (size_t i = 0; i < count; i++)
+		text_appendf(text, "%s%s%s %s%s%s", i ? ", " : "",
+			variables[i].is_const ? "const " : "", variables[i].type,
+			variables[i].is_pointer ? "*" : "",
+			variables[i].is_restrict ? "__restrict__ " : "", variables[i].name);
+}
+
+static void append_names(const struct source_variable *variables, size_t count, struct text *text)
+{
+	for (size_t i = 0; i < count; i++)
+		text_appendf(text, "%s%s", i ? ", " : "", variables[i].name);
+}
+
+char *source_kernel_flatten(const char *text, const char *file, struct source_kernel *kernel)
+{
+	CLEANUP(text_release) struct text statements = {0}, call = {0};
+	const size_t scope_length = strlen(kernel->scope);
+	struct text made = {0};
+
+	append_names(kernel->arguments, kernel->argument_count, &call);
+	for (size_t i = 0; i < kernel->argument_count; i++)
+		kernel->arguments[i].parameter = i;
+	for (int pass = 0; pass < PASSES_MAX; pass++)
+		if (!flatten_one(span_of(text), kernel, &statements))
+			break;
+	if (!statements.length)
+		return NULL;
+	text_appendf(&made,
+		"#undef __global__\n#undef __launch_bounds__\n#define __global__ __device__\n"
+		"#define __launch_bounds__(...)\n#include \"%s\"\n#undef __global__\n"
+		"#define __global__ __attribute__((global))\n",
+		file);
+	if (scope_length > 2)
+		text_appendf(&made, "namespace %.*s {\n", (int)scope_length - 2, kernel->scope);
+	if (kernel->template_count) {
+		text_append(&made, "template <");
+		append_declarations(kernel->templates, kernel->template_count, &made);
+		text_append(&made, "> ");
+	}
+	text_append(&made, "__global__ void ");
+	if (kernel->threads_max)
+		text_appendf(&made, "__attribute__((launch_bounds(%ld))) ", kernel->threads_max);
+	text_appendf(&made, "%s" SOURCE_MEMBERS "(", kernel->name);
+	append_declarations(kernel->arguments, kernel->argument_count, &made);
+	text_appendf(&made, ")\n{\n%s\t%s", statements.data, kernel->name);
+	if (kernel->template_count) {
+		text_append_char(&made, '<');
+		append_names(kernel->templates, kernel->template_count, &made);
+		text_append_char(&made, '>');
+	}
+	text_appendf(&made, "(%s);\n}\n%s", text_string(&call), scope_length > 2 ? "}\n" : "");
+	kernel->is_flattened = true;
+	return text_detach(&made);
+}
