@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -125,27 +126,25 @@ enum status cache_open_temporary(struct cache **cache, struct error *err)
 	return status;
 }
 
-static enum status remove_file(const char *name, void *folder, struct error *err)
+static void remove_tree(char *folder)
 {
-	CLEANUP(memory_free) char *path = path_join(folder, name);
+	char *const folders[] = {folder, NULL};
+	FTS *tree = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 
-	(void)err;
-	if (unlink(path) != 0) {
-		(void)directory_list(path, remove_file, path, NULL);
-		rmdir(path);
-	}
-	return STATUS_OK;
+	for (FTSENT *at; tree && (at = fts_read(tree)) != NULL;)
+		if (at->fts_info != FTS_D)
+			remove(at->fts_path);
+	if (tree)
+		fts_close(tree);
 }
 
 void cache_close(struct cache *cache)
 {
 	if (!cache)
 		return;
-	if (cache->temporary) {
-		(void)directory_list(cache->temporary, remove_file, cache->temporary, NULL);
-		rmdir(cache->temporary);
-		free(cache->temporary);
-	}
+	if (cache->temporary)
+		remove_tree(cache->temporary);
+	free(cache->temporary);
 	cache_close(cache->seed);
 	free(cache->folder);
 	free(cache);
@@ -312,59 +311,34 @@ struct file {
 };
 
 struct listing {
-	const char *folder;
 	struct file *files;
 	size_t count, capacity;
 };
 
-static bool is_hexadecimal(const char *name, size_t length)
+static bool is_key(const char *name)
 {
-	return strlen(name) == length && strspn(name, "0123456789abcdef") == length;
+	return strlen(name) == HASH_SIZE - 1 && strspn(name, "0123456789abcdef") == HASH_SIZE - 1;
 }
 
-static enum status add_file(const char *name, void *context, struct error *err)
+static struct listing listing_make(char *folder)
 {
-	struct listing *listing = context;
-	const bool is_entry = is_hexadecimal(name, HASH_SIZE - 1);
-	struct stat info;
-	char *path;
+	char *const folders[] = {folder, NULL};
+	FTS *tree = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	struct listing listing = {0};
 
-	(void)err;
-	if (!is_entry && !strstr(name, TEMPORARY))
-		return STATUS_OK; /* another file: leave it */
-	path = path_join(listing->folder, name);
-	if (lstat(path, &info) != 0 || !S_ISREG(info.st_mode)) {
-		free(path);
-		return STATUS_OK;
+	for (FTSENT *at; tree && (at = fts_read(tree)) != NULL;) {
+		const bool is_entry = is_key(at->fts_name);
+
+		if (at->fts_info != FTS_F || (!is_entry && !strstr(at->fts_name, TEMPORARY)))
+			continue; /* another file: leave it */
+		ARRAY_GROW(listing.files, listing.count, listing.capacity);
+		listing.files[listing.count++] = (struct file){.path = string_copy(at->fts_path),
+			.size_bytes = (uint64_t)at->fts_statp->st_size,
+			.age_s = difftime(time(NULL), at->fts_statp->st_mtime),
+			.is_entry = is_entry};
 	}
-	ARRAY_GROW(listing->files, listing->count, listing->capacity);
-	listing->files[listing->count++] = (struct file){.path = path,
-		.size_bytes = (uint64_t)info.st_size,
-		.age_s = difftime(time(NULL), info.st_mtime),
-		.is_entry = is_entry};
-	return STATUS_OK;
-}
-
-static enum status add_folder(const char *name, void *context, struct error *err)
-{
-	struct listing *listing = context;
-	const char *folder = listing->folder;
-	CLEANUP(memory_free) char *inner = path_join(folder, name);
-
-	(void)err;
-	if (!is_hexadecimal(name, 2))
-		return STATUS_OK;
-	listing->folder = inner;
-	(void)directory_list(inner, add_file, listing, NULL); /* a vanished folder has no files */
-	listing->folder = folder;
-	return STATUS_OK;
-}
-
-static struct listing listing_make(const char *folder)
-{
-	struct listing listing = {.folder = folder};
-
-	(void)directory_list(folder, add_folder, &listing, NULL);
+	if (tree)
+		fts_close(tree);
 	return listing;
 }
 

@@ -97,18 +97,6 @@ char *nvrtc_file_build(const char *path)
 	return string_copy(build);
 }
 
-static enum status identify(struct nvrtc *nvrtc, struct error *err)
-{
-	CLEANUP(memory_free) char *build = nvrtc_file_build(nvrtc->library.path);
-
-	if (!build)
-		return error_set(err, STATUS_NO_DEVICE, "%s: the library cannot be read",
-			nvrtc->library.path);
-	snprintf(nvrtc->identity, sizeof(nvrtc->identity), "NVRTC %d.%d (%s)", nvrtc->major,
-		nvrtc->minor, build);
-	return STATUS_OK;
-}
-
 /* NVRTC opens its second library by its bare name when it compiles. If neither library is on the
  * loader's path (wheels), opening the file next to the first library makes the name known. Other
  * installations may lack that file, which is no error. */
@@ -134,7 +122,6 @@ enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err)
 	if (nvrtc->functions.version(&nvrtc->major, &nvrtc->minor) != NVRTC_SUCCESS)
 		return error_set(
 			err, STATUS_NO_DEVICE, "%s: nvrtcVersion() failed", nvrtc->library.path);
-	TRY(identify(nvrtc, err));
 	open_builtins(nvrtc);
 	return STATUS_OK;
 }
@@ -462,12 +449,18 @@ enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err)
 {
 	CLEANUP(text_release) struct text image = {0};
 	CLEANUP(text_release) struct text log = {0};
+	CLEANUP(memory_free) char *of_file = NULL;
 	static char name[] = "trial.cu", source[] = "extern \"C\" __global__ void trial() {}\n";
 	const struct build_unit unit = {.name = name, .source = source};
+	char build[48] = "";
 
-	/* PTX for an old architecture works with every version */
-	if (nvrtc_compile(nvrtc, &unit, NULL, "compute_80", NULL, &image, &log) == NVRTC_COMPILED)
-		return STATUS_OK;
-	return error_set(err, STATUS_NO_DEVICE, "%s: cannot compile an empty kernel: %s",
-		nvrtc->library.path, text_string(&log));
+	/* PTX for an old architecture works with every version, and states the build */
+	if (nvrtc_compile(nvrtc, &unit, NULL, "compute_80", NULL, &image, &log) != NVRTC_COMPILED)
+		return error_set(err, STATUS_NO_DEVICE, "%s: cannot compile an empty kernel: %s",
+			nvrtc->library.path, text_string(&log));
+	if (!build_in_bytes(image.data, image.length, build, sizeof(build)))
+		of_file = nvrtc_file_build(nvrtc->library.path);
+	snprintf(nvrtc->identity, sizeof(nvrtc->identity), "NVRTC %d.%d (%s)", nvrtc->major,
+		nvrtc->minor, of_file ? of_file : build);
+	return STATUS_OK;
 }

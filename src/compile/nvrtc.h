@@ -64,7 +64,7 @@ void nvrtc_release(struct nvrtc *nvrtc);
  * The caller frees the text. */
 char *nvrtc_file_build(const char *path);
 
-/* Compiles an empty kernel to test that the installation is complete. */
+/* Compiles an empty kernel to test that the installation is complete, and sets the identity. */
 enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err);
 
 /* Compiles a unit. arch "sm_90a" gives a cubin and "compute_90a" PTX text. A tile kernel needs

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/toolkit.h"
 
+#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/memory.h"
-
-enum {
-	FOLDER_DEPTH_MAX = 16
-};
 
 /* ---- stand-ins for files that NVRTC lacks ---- */
 const char *toolkit_prelude(void)
@@ -175,37 +172,9 @@ void toolkit_release(struct toolkit *toolkit)
 }
 
 /* ---- identity of the toolkit ---- */
-struct walk {
-	struct name_set names;
-	const char *top, *below; /* the folder being read is top/below */
-	unsigned depth;
-};
-
-/* Adds the relative names of files below the folder. Links to folders are not followed. */
-static enum status add_name(const char *name, void *context, struct error *err)
+static int compare_names(const FTSENT **a, const FTSENT **b)
 {
-	struct walk *walk = context;
-	CLEANUP(memory_free) char *file = path_join(walk->below, name);
-	CLEANUP(memory_free) char *path = path_join(walk->top, file);
-	struct stat info;
-
-	if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-		struct walk inner = *walk;
-
-		inner.below = file;
-		if (++inner.depth < FOLDER_DEPTH_MAX)
-			(void)directory_list(path, add_name, &inner, NULL);
-		walk->names = inner.names;
-	} else {
-		name_set_add(&walk->names, file, strlen(file));
-	}
-	(void)err;
-	return STATUS_OK;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
 static void add_contents(struct hash *hash, const char *path)
@@ -218,28 +187,24 @@ static void add_contents(struct hash *hash, const char *path)
 
 /* Hashes the names and sizes of all files, and the contents of files that state a version or are
  * CUDA's own headers. At least one of these changes with every release. */
-static void add_folder_files(struct hash *hash, const char *folder)
+static void add_folder_files(struct hash *hash, char *folder)
 {
-	struct walk walk = {.top = folder, .below = ""};
 	CLEANUP(memory_free) char *versions = path_join(folder, "../version.json");
+	char *const folders[] = {folder, NULL};
+	FTS *tree = fts_open(folders, FTS_LOGICAL | FTS_NOCHDIR, compare_names);
 
 	add_contents(hash, versions);
-	(void)directory_list(folder, add_name, &walk, NULL);
-	if (walk.names.count)
-		qsort(walk.names.items, walk.names.count, sizeof(*walk.names.items), compare_names);
-	for (size_t i = 0; i < walk.names.count; i++) {
-		const char *name = path_name(walk.names.items[i]);
-		CLEANUP(memory_free) char *path = path_join(folder, walk.names.items[i]);
-		struct stat info;
-
-		if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+	for (FTSENT *file; tree && (file = fts_read(tree)) != NULL;) {
+		if (file->fts_info != FTS_F)
 			continue;
-		hash_add_string(hash, walk.names.items[i]);
-		hash_add(hash, &(uint64_t){(uint64_t)info.st_size}, sizeof(uint64_t));
-		if (string_starts_with(name, "cuda") || string_starts_with(name, "version"))
-			add_contents(hash, path);
+		hash_add_string(hash, file->fts_path + strlen(folder));
+		hash_add(hash, &(uint64_t){(uint64_t)file->fts_statp->st_size}, sizeof(uint64_t));
+		if (string_starts_with(file->fts_name, "cuda") ||
+			string_starts_with(file->fts_name, "version"))
+			add_contents(hash, file->fts_path);
 	}
-	name_set_release(&walk.names);
+	if (tree)
+		fts_close(tree);
 }
 
 const char *toolkit_hash(struct toolkit *toolkit)
