@@ -77,9 +77,15 @@ enum status dtype_list_types(struct error *err)
 		err, "%s%selement types are %s", nearest, *nearest ? " " : "", text_string(&list));
 }
 
-enum status dtype_default(
-	const struct expression_reading *reading, struct expression **dtype, struct error *err)
+enum status dtype_default(const struct expression_reading *reading, struct computed_list *computed,
+	ptrdiff_t list, size_t offset, struct error *err)
 {
+	static const struct record_member member = {.kind = RECORD_KIND_ENUM,
+		.size = sizeof(enum dtype),
+		.names = dtype_names,
+		.expected = "an element type"};
+	struct expression *expression;
+	struct computed *added;
 	const int key = name_table_find(&reading->operation->key_names, "dtype");
 	const char *const *values =
 		key == NAME_UNKNOWN ? NULL : reading->operation->keys[key].values;
@@ -89,36 +95,34 @@ enum status dtype_default(
 	for (; *values; values++)
 		if (dtype_find(*values) < 0)
 			return STATUS_OK; /* "dtype" has other meanings here */
-	return expression_compile("dtype", reading->operation->file, reading->names, dtype, err);
+	TRY(expression_compile(
+		"dtype", reading->operation->file, reading->names, &expression, err));
+	added = computed_add(computed, expression, &member);
+	added->list = list;
+	added->offset = offset;
+	return STATUS_OK;
 }
 
 /* ---- workspaces ---- */
 static enum status workspace_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	static const struct record_member member = {
-		.kind = RECORD_KIND_ENUM, .size = sizeof(enum dtype), .names = dtype_names};
 	const struct expression_reading *reading = context;
 	struct plan_buffer *workspace = value;
 	CLEANUP(memory_free) const char **names = buffer_names(reading);
 	const size_t index = reading->operation->tensor_count +
 			     (size_t)(workspace - reading->family->workspaces);
 	const bool first = name_find(workspace->name, names) == (int)index;
-	struct expression *expression = NULL;
 	struct json_at dtype;
-	struct computed *added;
 
 	workspace->role = BUFFER_WORKSPACE;
 	TRY(name_check(at, reading, workspace->name, first, err));
-	if (json_find(at, "dtype", &dtype))
-		return STATUS_OK;
-	TRY(dtype_default(reading, &expression, err));
-	if (!expression)
-		return STATUS_OK;
-	added = computed_add(&reading->family->computed, expression, &member);
-	added->list = offsetof(struct plan, buffers);
-	added->offset = index * sizeof(*workspace) + offsetof(struct plan_buffer, dtype);
-	return STATUS_OK;
+	return json_find(at, "dtype", &dtype)
+		       ? STATUS_OK
+		       : dtype_default(reading, &reading->family->computed,
+				 offsetof(struct plan, buffers),
+				 index * sizeof(*workspace) + offsetof(struct plan_buffer, dtype),
+				 err);
 }
 
 static const struct record_member workspace_members[] = {
@@ -181,7 +185,8 @@ static const struct record_member typed_members[] = {
 	EXPRESSION(struct typed_argument, value, "value"),
 	RECORD_ENUM(struct typed_argument, type, argument_kind_names + ARGUMENT_INT32, "type"),
 };
-static RECORD_DEFINE(struct typed_argument, typed_record, typed_members, .name = "typed_argument");
+static RECORD_DEFINE(struct typed_argument, typed_record, typed_members, .name = "typed_argument",
+	.short_form = "value");
 
 static bool is_special(int kind)
 {
@@ -261,16 +266,11 @@ static enum status argument_read(const struct json_at *at, struct argument_list 
 	struct typed_argument typed = {0};
 	const char *text;
 
-	argument->kind = ARGUMENT_INT32;
-	if (json_type(at) == JSON_OBJECT) {
-		TRY(record_from_json(&typed_record, at, &typed, (void *)(uintptr_t)reading, err));
-		argument->kind = (enum argument_kind)(ARGUMENT_INT32 + typed.type);
-		number_add(list, argument->kind, typed.value);
-		return STATUS_OK;
-	}
 	if (json_get_string(at, &text, NULL) == STATUS_OK && find_word(text, reading, argument))
 		return STATUS_OK;
-	if (expression_json_compile(at, reading->names, &typed.value, err) == STATUS_OK) {
+	if (record_from_json(&typed_record, at, &typed, (void *)(uintptr_t)reading, err) ==
+		STATUS_OK) {
+		argument->kind = (enum argument_kind)(ARGUMENT_INT32 + typed.type);
 		number_add(list, argument->kind, typed.value);
 		return STATUS_OK;
 	}

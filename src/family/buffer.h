@@ -12,10 +12,10 @@
 
 /* Appends all element types to the hint, which may already name the nearest one. */
 enum status dtype_list_types(struct error *err);
-/* Makes the default type: the operation's key "dtype" if all of its values are element types, else
- * fp32. */
-enum status dtype_default(
-	const struct expression_reading *reading, struct expression **dtype, struct error *err);
+/* Adds the default type as a computed member: the operation's key "dtype" if all of its values are
+ * element types; else it stays fp32. list and offset as in struct computed. */
+enum status dtype_default(const struct expression_reading *reading, struct computed_list *computed,
+	ptrdiff_t list, size_t offset, struct error *err);
 
 /* A family's workspaces and tensor maps, whose numbers may be computed. */
 RECORD_DECLARE(struct plan_buffer, workspace_record);

@@ -193,6 +193,19 @@ enum status expression_text_compile(const struct json_at *at, const char *text,
 	return expression_compile(text, where.data, names, expression, err);
 }
 
+enum status expression_compile_member(const struct json_at *at, const char *name,
+	const struct name_table *names, struct expression **expression, struct error *err)
+{
+	CLEANUP(text_release) struct text where = {0};
+	struct json_at member;
+
+	if (!json_find(at, name, &member))
+		return STATUS_OK;
+	where_append(&member, &where);
+	return expression_compile_optional(
+		json_string_of(at, name), where.data, names, expression, err);
+}
+
 enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
 	struct expression **expression, struct error *err)
 {
@@ -234,42 +247,6 @@ static enum status sum_read(const struct json_at *at, void *field, void *context
 }
 
 const struct record_custom expression_sum_member = {sum_read, NULL, expression_member_release};
-
-/* ---- formulas ---- */
-static enum status formula_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	struct formula *formula = field;
-	CLEANUP(text_release) struct text text = {0};
-	struct text where = {0};
-
-	(void)context;
-	TRY(expression_text_read(at, &text, err));
-	where_append(at, &where);
-	formula->text = text_detach(&text);
-	formula->where = text_detach(&where);
-	return STATUS_OK;
-}
-
-static void formula_release(void *field)
-{
-	struct formula *formula = field;
-
-	free(formula->text);
-	free(formula->where);
-	*formula = (struct formula){0};
-}
-
-const struct record_custom formula_member = {formula_read, NULL, formula_release};
-
-enum status formula_compile(const struct formula *formula, const struct name_table *names,
-	struct expression **expression, struct error *err)
-{
-	*expression = NULL;
-	if (!formula->text)
-		return STATUS_OK;
-	return expression_compile_optional(formula->text, formula->where, names, expression, err);
-}
 
 /* ---- names and conditions ---- */
 static bool name_accepts(const char *name)

@@ -106,41 +106,16 @@ enum status expression_json_compile(const struct json_at *at, const struct name_
 /* Compiles a text that is part of the member. */
 enum status expression_text_compile(const struct json_at *at, const char *text,
 	const struct name_table *names, struct expression **expression, struct error *err);
+/* Compiles a string member of an object. *expression stays NULL if the member is absent or reads an
+ * unknown name. */
+enum status expression_compile_member(const struct json_at *at, const char *name,
+	const struct name_table *names, struct expression **expression, struct error *err);
 void expression_member_release(void *field);
-
-/* A custom member of the whole struct: JSON has an expression for its member `field`, or an object
- * that the record describes. */
-#define EXPRESSION_OR(id, other, type, field, table)                                               \
-	static enum status id##_read(                                                              \
-		const struct json_at *at, void *whole, void *context, struct error *err)           \
-	{                                                                                          \
-		struct expression_reading *reading = context;                                      \
-                                                                                                   \
-		return json_type(at) == JSON_OBJECT                                                \
-			       ? record_from_json(&(other), at, whole, context, err)               \
-			       : expression_json_compile(                                          \
-					 at, (table), &((type *)whole)->field, err);               \
-	}                                                                                          \
-	static void id##_release(void *whole)                                                      \
-	{                                                                                          \
-		record_release(&(other), whole);                                                   \
-	}                                                                                          \
-	static const struct record_custom id = {id##_read, NULL, id##_release}
 
 struct expression_list {
 	struct expression **items;
 	size_t count;
 };
-
-/* An operation's expression that is compiled for each family. */
-struct formula {
-	char *text;  /* NULL if absent */
-	char *where; /* "file: $.path", for messages */
-};
-extern const struct record_custom formula_member;
-/* *expression is NULL if the formula is absent or reads an unknown name. */
-enum status formula_compile(const struct formula *formula, const struct name_table *names,
-	struct expression **expression, struct error *err);
 
 /* A valid name: letters, digits and _, not beginning with a digit, shorter than 48 characters, and
  * no keyword or function of the expression language. */

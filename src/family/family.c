@@ -29,21 +29,6 @@ static void name_add(const struct json_at *at, struct family *family)
 	name_table_add(&family->names, at->key);
 }
 
-static const struct record_member parameter_members[] = {
-	RECORD_CUSTOM(struct parameter, values, &expression_fixed_member, "values"),
-	RECORD_CUSTOM(
-		struct parameter, binding, &define_binding_member, "as", .flags = RECORD_OPTIONAL),
-	RECORD_CUSTOM(struct parameter, absent_value, &expression_fixed_member, "absent",
-		.flags = RECORD_OPTIONAL),
-	RECORD_VALUE(
-		struct parameter, bitwise_neutral, "bitwise_neutral", .flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct parameter, help, "help", .flags = RECORD_OPTIONAL),
-	EXPRESSION(struct parameter, default_value, "default", .flags = RECORD_NOT_JSON),
-};
-static RECORD_DEFINE(struct parameter, parameter_record, parameter_members, .name = "parameter");
-
-EXPRESSION_OR(parameter_custom, parameter_record, struct parameter, values, &reading->fixed);
-
 static enum status parameter_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -62,21 +47,20 @@ static enum status parameter_check(
 	return STATUS_OK;
 }
 
-static const struct record_member parameter_item_members[] = {
+static const struct record_member parameter_members[] = {
 	RECORD_VALUE(struct parameter, name, "name", .rule = &name_rule),
-	RECORD_DERIVED(struct parameter, &parameter_custom, ""),
+	RECORD_CUSTOM(struct parameter, values, &expression_fixed_member, "values"),
+	RECORD_CUSTOM(
+		struct parameter, binding, &define_binding_member, "as", .flags = RECORD_OPTIONAL),
+	RECORD_CUSTOM(struct parameter, absent_value, &expression_fixed_member, "absent",
+		.flags = RECORD_OPTIONAL),
+	RECORD_VALUE(
+		struct parameter, bitwise_neutral, "bitwise_neutral", .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct parameter, help, "help", .flags = RECORD_OPTIONAL),
+	EXPRESSION(struct parameter, default_value, "default", .flags = RECORD_NOT_JSON),
 };
-static RECORD_DEFINE(struct parameter, parameter_item_record, parameter_item_members,
-	.name = "parameter_item", .check = parameter_check);
-
-static const struct record_member constant_members[] = {
-	RECORD_CUSTOM(struct constant, binding, &define_constant_member, "as"),
-	EXPRESSION(struct constant, expression, "value"),
-	RECORD_COMMENT("help"),
-};
-static RECORD_DEFINE(struct constant, constant_record, constant_members, .name = "constant");
-
-EXPRESSION_OR(constant_custom, constant_record, struct constant, expression, reading->names);
+static RECORD_DEFINE(struct parameter, parameter_record, parameter_members, .name = "parameter",
+	.short_form = "values", .check = parameter_check);
 
 static enum status constant_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
@@ -90,12 +74,14 @@ static enum status constant_check(
 	return STATUS_OK;
 }
 
-static const struct record_member constant_item_members[] = {
+static const struct record_member constant_members[] = {
 	RECORD_VALUE(struct constant, name, "name", .rule = &name_rule),
-	RECORD_DERIVED(struct constant, &constant_custom, ""),
+	RECORD_CUSTOM(struct constant, binding, &define_constant_member, "as"),
+	EXPRESSION(struct constant, expression, "value"),
+	RECORD_COMMENT("help"),
 };
-static RECORD_DEFINE(struct constant, constant_item_record, constant_item_members,
-	.name = "constant_item", .check = constant_check);
+static RECORD_DEFINE(struct constant, constant_record, constant_members, .name = "constant",
+	.short_form = "value", .check = constant_check);
 
 /* ---- defaults ---- */
 /* Hides constants that read hidden names, directly or indirectly. */
@@ -204,92 +190,68 @@ static const struct record_member prune_members[] = {
 static RECORD_DEFINE(struct condition, prune_record, prune_members, .name = "prune_condition");
 
 /* ---- computed members ---- */
-/* A list whose items may have computed members. */
+/* Place of a computed member: its list of computed members, and the struct or list item. */
 struct place {
-	const void *data;
-	size_t count, size;
-	ptrdiff_t list; /* as in struct computed */
-	size_t offset;  /* offset of the first item in that list of the plan */
 	struct computed_list *computed;
+	ptrdiff_t list; /* as in struct computed */
+	size_t size;    /* bytes of an item */
+	size_t offset;  /* of the member, as in struct computed */
 };
 
-static bool find_in(const struct place *places, size_t count, const char *item, struct place *found)
+/* Sets the place of a member of `count` items. Returns false if the member is elsewhere. */
+static bool is_in(const void *items, size_t count, size_t size, ptrdiff_t list,
+	struct computed_list *computed, const char *member, struct place *place)
 {
-	for (size_t i = 0; i < count; i++) {
-		const char *data = places[i].data;
+	const char *first = items;
 
-		if (item < data || item >= data + places[i].count * places[i].size)
-			continue;
-		*found = places[i];
-		found->offset += (size_t)(item - data);
-		return true;
-	}
-	return false;
+	if (member < first || member >= first + count * size)
+		return false;
+	*place = (struct place){computed, list, size, (size_t)(member - first)};
+	return true;
 }
+#define IS_IN(items, count, list, computed)                                                        \
+	is_in((items), (count), sizeof(*(items)), (list), (computed), member, &place)
 
-/* Tensors and references have lists of their own. */
-static struct place find_in_operation(const struct operation *operation, const void *item)
+static struct place find_place(const struct expression_reading *reading, const void *member)
 {
-	struct place found = {0};
-
-	for (size_t i = 0; i < operation->tensor_count; i++) {
-		struct tensor *tensor = &operation->tensors[i];
-		const struct place place = {
-			tensor, 1, sizeof(*tensor), COMPUTED_DIRECT, 0, &tensor->computed};
-
-		if (find_in(&place, 1, item, &found))
-			return found;
-	}
-	for (size_t i = 0; i < operation->references.count; i++) {
-		struct reference *reference = &operation->references.items[i];
-		const struct place place = {
-			reference, 1, sizeof(*reference), COMPUTED_DIRECT, 0, &reference->computed};
-
-		if (find_in(&place, 1, item, &found))
-			return found;
-	}
-	BUG("a computed member outside of the operation");
-}
-
-/* Finds the list that contains a member, and the member's offset. */
-static struct place find_place(const struct expression_reading *reading, const void *item)
-{
+	const struct operation *operation = reading->operation;
 	struct family *family = reading->family;
-	struct place found = {0};
-	const struct place of_plan[] = {
-		{family->workspaces, family->workspace_count, sizeof(*family->workspaces),
-			offsetof(struct plan, buffers),
-			reading->operation->tensor_count * sizeof(*family->workspaces),
-			&family->computed},
-		{family->tensor_maps, family->tensor_map_count, sizeof(*family->tensor_maps),
-			offsetof(struct plan, tensor_maps), 0, &family->computed},
-	};
+	struct place place;
 
-	if (find_in(of_plan, ARRAY_COUNT(of_plan), item, &found))
-		return found;
-	for (size_t i = 0; i < family->launch_count; i++) {
+	for (size_t i = 0; i < operation->tensor_count; i++)
+		if (IS_IN(&operation->tensors[i], 1, COMPUTED_DIRECT,
+			    &operation->tensors[i].computed))
+			return place;
+	for (size_t i = 0; i < operation->references.count; i++)
+		if (IS_IN(&operation->references.items[i], 1, COMPUTED_DIRECT,
+			    &operation->references.items[i].computed))
+			return place;
+	for (size_t i = 0; family && i < family->launch_count; i++) {
 		struct computed_list *computed = &family->launches[i].computed;
 		const struct launch_work *work = &family->launches[i].work;
-		const struct place of_launch[] = {
-			{work, 1, sizeof(*work), COMPUTED_DIRECT, 0, computed},
-			{work->smem_accesses, work->smem_access_count, sizeof(*work->smem_accesses),
-				offsetof(struct launch_work, smem_accesses), 0, computed},
-			{work->tiles, work->tile_count, sizeof(*work->tiles),
-				offsetof(struct launch_work, tiles), 0, computed},
-		};
 
-		if (find_in(of_launch, ARRAY_COUNT(of_launch), item, &found))
-			return found;
+		if (IS_IN(work, 1, COMPUTED_DIRECT, computed) ||
+			IS_IN(work->smem_accesses, work->smem_access_count,
+				offsetof(struct launch_work, smem_accesses), computed) ||
+			IS_IN(work->tiles, work->tile_count, offsetof(struct launch_work, tiles),
+				computed))
+			return place;
 	}
-	BUG("a computed member outside of the family");
+	if (family && IS_IN(family->tensor_maps, family->tensor_map_count,
+			      offsetof(struct plan, tensor_maps), &family->computed))
+		return place;
+	if (!family || !IS_IN(family->workspaces, family->workspace_count,
+			       offsetof(struct plan, buffers), &family->computed))
+		BUG("a computed member outside of the family");
+	place.offset += operation->tensor_count * place.size; /* tensors precede workspaces */
+	return place;
 }
 
 enum status family_computed_read(const struct json_at *at, const struct record_member *member,
 	void *item, void *context, struct error *err)
 {
 	struct expression_reading *reading = context;
-	const struct place place = reading->family ? find_place(reading, item)
-						   : find_in_operation(reading->operation, item);
+	const struct place place = find_place(reading, item);
 	const enum scope_context scope = (enum scope_context)(member->computed - 1);
 	const struct name_table *names = reading_names(reading, scope);
 	const struct computed *before;
@@ -381,9 +343,9 @@ static const struct record_member family_members[] = {
 		"requires", .flags = RECORD_OPTIONAL),
 	RECORD_CUSTOMS(struct family, competes.items, competes.count, &expression_fixed_member,
 		"competes", .flags = RECORD_OPTIONAL),
-	RECORD_MAP(struct family, parameters, parameter_count, parameter_item_record, "parameters",
+	RECORD_MAP(struct family, parameters, parameter_count, parameter_record, "parameters",
 		.flags = RECORD_OPTIONAL, .count_max = SPACE_PARAMETERS_MAX),
-	RECORD_MAP(struct family, constants, constant_count, constant_item_record, "constants",
+	RECORD_MAP(struct family, constants, constant_count, constant_record, "constants",
 		.flags = RECORD_OPTIONAL),
 	RECORD_DERIVED(struct family, &defaults_custom, "defaults", .flags = RECORD_OPTIONAL),
 	LIST(constraints.items, constraints.count, condition_record, "constraints"),
@@ -402,32 +364,20 @@ RECORD_DEFINE(
 	struct family, family_record, family_members, .name = "family", .check = family_check);
 
 /* ---- facts ---- */
-/* Sets an error at the name that a fact has for later facts. */
-static enum status name_error(const struct family *family, size_t index, struct error *err)
+static enum status compile_fact(struct family *family, const struct json_at *at,
+	struct name_table *names, struct error *err)
 {
-	const struct operation *operation = family->operation;
-	const struct json_at root = json_root(operation->tree, operation->file);
-	struct json_at items, item;
+	const struct fact_text *fact = &family->operation->facts[at->index];
+	struct family_fact *compiled = &family->facts[at->index];
 
-	json_find(&root, "facts", &items);
-	item = json_item(&items, index);
-	return json_invalid_of(&item, "as", err, "this name is already in use");
-}
-
-static enum status compile_fact(
-	struct family *family, size_t index, struct name_table *names, struct error *err)
-{
-	const struct fact_text *fact = &family->operation->facts[index];
-	struct family_fact *compiled = &family->facts[index];
-
-	TRY(formula_compile(&fact->when, names, &compiled->when, err));
-	if (compiled->when || !fact->when.text)
-		TRY(formula_compile(&fact->expression, names, &compiled->expression, err));
+	TRY(expression_compile_member(at, "when", names, &compiled->when, err));
+	if (compiled->when || !fact->when)
+		TRY(expression_compile_member(at, "expression", names, &compiled->expression, err));
 	if (!compiled->expression || !fact->as)
 		return STATUS_OK;
 	if (name_table_find(&family->scope.all, fact->as) >= 0 ||
 		name_table_find(names, fact->as) != NAME_UNKNOWN)
-		return name_error(family, index, err);
+		return json_invalid_of(at, "as", err, "this name is already in use");
 	/* The value gets an index after those of the scope. */
 	compiled->name_index = family->scope.all.count + family->named_fact_count++;
 	name_table_add(names, fact->as);
@@ -438,12 +388,14 @@ static enum status compile_facts(struct family *family, struct error *err)
 {
 	CLEANUP(name_table_release)
 	struct name_table names = scope_table(&family->scope, SCOPE_FACT);
+	const struct operation *operation = family->operation;
+	const struct json_at root = json_root(operation->tree, operation->file);
+	struct json_at facts, fact = {0};
 
-	const size_t count = family->operation->fact_count;
-
-	family->facts = memory_zeroed(count + 1, sizeof(*family->facts));
-	for (size_t i = 0; i < count; i++)
-		TRY(compile_fact(family, i, &names, err));
+	family->facts = memory_zeroed(operation->fact_count + 1, sizeof(*family->facts));
+	if (json_find(&root, "facts", &facts))
+		while (json_next(&facts, &fact))
+			TRY(compile_fact(family, &fact, &names, err));
 	return STATUS_OK;
 }
 

@@ -34,26 +34,11 @@ enum {
 #define AMOUNT_RANGE COMPUTED, .low = 0, .high = INFINITY, .expected = "an amount of at least 0"
 
 static const struct record_member steps_members[] = {
-	RECORD_VALUE(struct launch_work, steps_mean, "mean", AMOUNT_RANGE),
-	RECORD_VALUE(struct launch_work, steps_max, "max", AMOUNT_RANGE),
+	RECORD_VALUE(struct launch_work, steps_mean, "mean", .absent = 1, AMOUNT_RANGE),
+	RECORD_VALUE(struct launch_work, steps_max, "max", .absent = NAN, AMOUNT_RANGE),
 };
-static RECORD_DEFINE(struct launch_work, steps_record, steps_members, .name = "steps");
-
-static enum status steps_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	struct launch_work *work = field;
-
-	if (json_type(at) == JSON_OBJECT)
-		return record_from_json_computed(
-			&steps_record, at, field, family_computed_read, context, err);
-	work->steps_max = NAN;
-	return json_type(at) == JSON_NUMBER ? json_get_double(at, &work->steps_mean, err)
-					    : family_computed_read(at, &steps_members[0],
-						      &work->steps_mean, context, err);
-}
-
-static const struct record_custom steps_custom = {steps_read, NULL, NULL};
+static RECORD_DEFINE(
+	struct launch_work, steps_record, steps_members, .name = "steps", .short_form = "mean");
 
 static const char *const access_names[] = {"read", "write", NULL};
 static const struct record_member access_members[] = {
@@ -94,45 +79,25 @@ static const struct record_member tile_members[] = {
 static RECORD_DEFINE(
 	struct work_tile, tile_record, tile_members, .name = "tile", .check = tile_check);
 
-#define DTYPE_MEMBER                                                                               \
-	RECORD_ENUM(struct launch_work, dtype, dtype_names, "dtype", .flags = RECORD_OPTIONAL,     \
-		.expected = "an element type", COMPUTED)
-
-/* Adds the default element type, which the operation's key "dtype" gives. */
-static enum status dtype_add(
-	struct launch *launch, struct expression_reading *reading, struct error *err)
-{
-	static const struct record_member member = DTYPE_MEMBER;
-	struct expression *expression = NULL;
-
-	TRY(dtype_default(reading, &expression, err));
-	if (expression)
-		computed_add(&launch->computed, expression, &member)->offset =
-			offsetof(struct launch_work, dtype);
-	return STATUS_OK;
-}
-
 static enum status model_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
-	struct expression_reading *reading = context;
-	struct launch_work *work = value;
+	const struct launch_work *work = value;
 	struct launch *launch = (struct launch *)((char *)value - offsetof(struct launch, work));
 	const struct computed *units = launch_computed(launch, &work->units);
-	struct json_at dtype, member;
+	struct json_at member;
 	struct value number;
 	double count = work->units;
 
-	if (!json_find(at, "steps", &member)) {
-		work->steps_mean = 1;
-		work->steps_max = NAN;
-	}
 	if (units && (!expression_constant(units->expression, &number) ||
 			     !value_as_real(number, &count)))
 		count = 1;
 	if (!(count > 0) && json_find(at, "units", &member))
 		return json_error(&member, err, "a number above 0");
-	return json_find(at, "dtype", &dtype) ? STATUS_OK : dtype_add(launch, reading, err);
+	return json_find(at, "dtype", &member)
+		       ? STATUS_OK
+		       : dtype_default(context, &launch->computed, COMPUTED_DIRECT,
+				 offsetof(struct launch_work, dtype), err);
 }
 
 #define AMOUNT(field, key, otherwise)                                                              \
@@ -148,13 +113,16 @@ static const struct record_member model_members[] = {
 	AMOUNT(epilogue_overlap_ratio, "epilogue_overlap", 0),
 	AMOUNT(dram_read_bytes, "dram_read_bytes", 0),
 	AMOUNT(dram_write_bytes, "dram_write_bytes", 0),
-	RECORD_DERIVED(struct launch_work, &steps_custom, "steps", .flags = RECORD_OPTIONAL),
-	RECORD_VALUE(struct launch_work, steps_mean, "", .flags = RECORD_NOT_JSON, .absent = 1),
-	RECORD_VALUE(struct launch_work, steps_max, "", .flags = RECORD_NOT_JSON, .absent = NAN),
+	{.name = "steps",
+		.kind = RECORD_KIND_RECORD,
+		.record = &steps_record,
+		.size = sizeof(struct launch_work),
+		.flags = RECORD_OPTIONAL},
 	RECORD_ENUM(struct launch_work, schedule, schedule_names, "schedule",
 		.flags = RECORD_OPTIONAL, .expected = "'grid', 'persistent' or 'stream_k'",
 		COMPUTED),
-	DTYPE_MEMBER,
+	RECORD_ENUM(struct launch_work, dtype, dtype_names, "dtype", .flags = RECORD_OPTIONAL,
+		.expected = "an element type", COMPUTED),
 	AMOUNTS(per_step),
 	AMOUNTS(prologue),
 	AMOUNTS(epilogue),
@@ -261,7 +229,8 @@ static enum status launch_check(
 	struct launch *launch = value;
 
 	if (!launch->work.has_model)
-		TRY(dtype_add(launch, context, err));
+		TRY(dtype_default(context, &launch->computed, COMPUTED_DIRECT,
+			offsetof(struct launch_work, dtype), err));
 	TRY(shape_check(launch, at, err));
 	launch_find_built(launch, family);
 	return source_find(launch, at, family, err);

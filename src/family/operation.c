@@ -10,17 +10,14 @@
 #include "spec/device_spec.h"
 
 /* ---- facts ---- */
-#define FORMULA(type, field, ...) RECORD_CUSTOM(type, field, &formula_member, #field, ##__VA_ARGS__)
-
 static enum status fact_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	const struct fact_text *fact = value;
-	struct json_at when;
 
 	(void)context;
-	return fact->as && json_find(at, "when", &when)
-		       ? json_invalid(&when, err,
+	return fact->as && fact->when
+		       ? json_invalid_of(at, "when", err,
 				 "a fact with \"as\" must not have a condition, because other "
 				 "files read it by name")
 		       : STATUS_OK;
@@ -29,9 +26,9 @@ static enum status fact_check(
 static const struct record_member fact_members[] = {
 	RECORD_VALUE(struct fact_text, name, "name"),
 	RECORD_VALUE(struct fact_text, unit, "unit"),
-	FORMULA(struct fact_text, expression),
+	RECORD_VALUE(struct fact_text, expression, "expression"),
 	RECORD_VALUE(struct fact_text, source, "source"),
-	FORMULA(struct fact_text, when, .flags = RECORD_OPTIONAL),
+	RECORD_VALUE(struct fact_text, when, "when", .flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct fact_text, as, "as", .flags = RECORD_OPTIONAL, .rule = &name_rule),
 	RECORD_COMMENT("help"),
 };

@@ -22,8 +22,8 @@ struct key {
 
 struct fact_text {
 	const char *name, *unit, *source;
-	const char *as; /* name by which later facts read the value; may be NULL */
-	struct formula expression, when;
+	const char *as;                /* name by which later facts read the value; may be NULL */
+	const char *expression, *when; /* compiled for each family; `when` may be NULL */
 };
 
 /* "advise": keys that may be changed slightly, and the multiples to try. A size with "padding" may

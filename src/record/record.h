@@ -133,6 +133,9 @@ struct record {
 	/* Accepts members that the table does not name, e.g. from a newer version. They are
 	 * dropped unless the table has RECORD_UNKNOWN(), which stores them to write them again. */
 	bool open;
+	/* JSON that is no object is the value of the member with this name, without the others.
+	 * NULL: JSON must be an object. */
+	const char *short_form;
 	/* Runs after reading: checks members against each other and computes derived members. */
 	enum status (*check)(
 		void *value, const struct json_at *at, void *context, struct error *err);

@@ -324,10 +324,15 @@ static enum status read_object(const struct record *record, const struct json_at
 	struct record_fields fields;
 	size_t next = 0;
 
-	TRY(json_expect(at, JSON_OBJECT, reading->err));
+	const bool is_short = record->short_form && json_type(at) != JSON_OBJECT;
+
+	if (!is_short)
+		TRY(json_expect(at, JSON_OBJECT, reading->err));
 	record_fields_fill(record, &fields);
 	memset(found, 0, fields.count * sizeof(found[0]));
-	while (json_next(at, &item)) {
+	if (is_short)
+		found[record_field_find(&fields, record->short_form, 0)] = *at;
+	while (!is_short && json_next(at, &item)) {
 		const size_t index = record_field_find(&fields, item.key, next);
 
 		if (index < fields.count && fields.items[index].member != key) {
@@ -347,7 +352,7 @@ static enum status read_object(const struct record *record, const struct json_at
 			TRY(read_member(&found[i], &fields.items[i], base, reading));
 			continue;
 		}
-		if (!(member->flags & RECORD_OPTIONAL))
+		if (!(member->flags & RECORD_OPTIONAL) && !is_short)
 			return json_invalid(
 				at, reading->err, "the member \"%s\" is missing", member->name);
 		record_set_absent(member, base);
