@@ -14,102 +14,86 @@
 #include "source/source.h"
 
 /* ---- -D lists ---- */
-static enum status add_string(
-	struct define *define, const char *name, const char *string, struct error *err)
+/* Makes the name of a string's macro, "DTYPE_bf16", with the string up to a colon. */
+static enum status string_macro(
+	const char *name, const char *string, char **macro, struct error *err)
 {
-	const size_t length = strlen(name), chosen = strcspn(string, ":");
+	const size_t chosen = strcspn(string, ":");
 
 	for (const char *c = string; c < string + chosen; c++)
 		if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && *c != '_'))
 			return error_set(err, STATUS_BAD_INPUT,
 				"%s: expected a name of letters, digits and _, found \"%s\"", name,
 				string);
-	define->name = string_format("%s_%.*s", name, (int)chosen, string);
-	for (size_t i = 0; i < length; i++)
-		define->name[i] = (char)toupper((unsigned char)define->name[i]);
-	define->text = string_copy("1");
-	define->value = value_int(1);
+	*macro = string_format("%s_%.*s", name, (int)chosen, string);
+	for (size_t i = 0; i < strlen(name); i++)
+		(*macro)[i] = (char)toupper((unsigned char)(*macro)[i]);
 	return STATUS_OK;
 }
 
-/* Adds NAME=value (numbers; booleans as 0 or 1) or NAME_value=1 (strings, NAME in upper case). A
- * string up to a colon (sizes) must consist of letters, digits and _. Lists are refused. A `macro`
- * replaces the name, and its strings are not changed. */
-static enum status define_list_add(struct define_list *list, const char *name,
+/* Adds NAME=value (booleans as 0 or 1) or, for a string, NAME_value=1. A `macro` replaces the name,
+ * and its strings are not changed. Lists are refused. */
+static enum status define_add(struct named_values *list, const char *name,
 	const struct define_binding *binding, struct value value, struct error *err)
 {
-	struct define define = {.value = value};
+	const bool is_macro = binding->as == AS_MACRO;
+	CLEANUP(memory_free) char *of_string = NULL;
 
-	if (binding->as == AS_MACRO)
-		name = binding->macro;
-
-	switch (value.type) {
-	case VALUE_INT:
-		define.text = string_format("%" PRId64, value.integer);
-		break;
-	case VALUE_BOOL:
-		define.text = string_copy(value.boolean ? "1" : "0");
-		define.value = value_int(value.boolean);
-		break;
-	case VALUE_REAL:
-		define.text = string_format("%.17g", value.real);
-		break;
-	case VALUE_STRING:
-		if (binding->as != AS_MACRO)
-			TRY(add_string(&define, name, value.string, err));
-		else if (strpbrk(value.string, "\n\r\\"))
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s: expected one line of text without a backslash, found \"%s\"",
-				name, value.string);
-		else
-			define.value = value_string(define.text = string_copy(value.string));
-		break;
-	case VALUE_NONE:
-	case VALUE_LIST:
+	name = is_macro ? binding->macro : name;
+	if (value.type == VALUE_NONE || value.type == VALUE_LIST)
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: expected a number or a string, found %s", name,
 			value_type_name(value.type));
+	if (value.type == VALUE_BOOL)
+		value = value_int(value.boolean);
+	if (value.type == VALUE_STRING && is_macro && strpbrk(value.string, "\n\r\\"))
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: expected one line of text without a backslash, found \"%s\"", name,
+			value.string);
+	if (value.type == VALUE_STRING && !is_macro) {
+		TRY(string_macro(name, value.string, &of_string, err));
+		value = value_int(1);
 	}
-	if (!define.name)
-		define.name = string_copy(name);
-	ARRAY_GROW(list->items, list->count, list->capacity);
-	list->items[list->count++] = define;
+	named_values_add(list, of_string ? of_string : name, value);
 	return STATUS_OK;
 }
 
-static int build_compare(const void *a, const void *b)
+static char *define_option(const struct named_value *define)
 {
-	return strcmp(((const struct define *)a)->name, ((const struct define *)b)->name);
+	switch (define->value.type) {
+	case VALUE_INT:
+		return string_format("-D%s=%" PRId64, define->name, define->value.integer);
+	case VALUE_REAL:
+		return string_format("-D%s=%.17g", define->name, define->value.real);
+	default:
+		return string_format("-D%s=%s", define->name, define->value.string);
+	}
 }
 
-void define_list_sort(struct define_list *list)
+static int compare_defines(const void *a, const void *b)
+{
+	return strcmp(((const struct named_value *)a)->name, ((const struct named_value *)b)->name);
+}
+
+static void sort_defines(struct named_values *list)
 {
 	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), build_compare);
-}
-
-void define_list_release(struct define_list *list)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		free(list->items[i].name);
-		free(list->items[i].text);
-	}
-	free(list->items);
-	*list = (struct define_list){0};
+		qsort(list->items, list->count, sizeof(*list->items), compare_defines);
 }
 
 enum status operation_defines(const struct operation *operation, const struct value *values,
-	struct define_list *list, struct error *err)
+	struct named_values *list, struct error *err)
 {
 	for (size_t i = 0; i < operation->key_count; i++)
 		if (operation->keys[i].is_constant)
-			TRY(define_list_add(list, operation->keys[i].name,
-				&operation->keys[i].binding, values[i], err));
+			TRY(define_add(list, operation->keys[i].name, &operation->keys[i].binding,
+				values[i], err));
+	sort_defines(list);
 	return STATUS_OK;
 }
 
 static enum status family_defines(const struct family *family, const struct value *values,
-	struct define_list *list, struct error *err)
+	struct named_values *list, struct error *err)
 {
 	const struct scope *scope = &family->scope;
 
@@ -121,7 +105,7 @@ static enum status family_defines(const struct family *family, const struct valu
 		if (!parameter->is_argument && parameter->binding.as != AS_OPTION &&
 			(parameter->binding.as != AS_DEFAULT ||
 				!family_entries_read(family, index)))
-			TRY(define_list_add(
+			TRY(define_add(
 				list, parameter->name, &parameter->binding, values[index], err));
 	}
 	for (size_t i = 0; i < family->constant_count; i++) {
@@ -130,24 +114,21 @@ static enum status family_defines(const struct family *family, const struct valu
 
 		if (!constant->is_for_model &&
 			(constant->binding.as != AS_DEFAULT || !family_entries_read(family, index)))
-			TRY(define_list_add(
+			TRY(define_add(
 				list, constant->name, &constant->binding, values[index], err));
 	}
-	define_list_sort(list);
+	sort_defines(list);
 	return STATUS_OK;
 }
 
 struct named_values candidate_defines(const struct bound_family *bound, const struct value *values)
 {
-	struct named_values named;
-	CLEANUP(define_list_release) struct define_list list = {0};
+	struct named_values list = named_values_new(0);
 
-	if (family_defines(bound->family, values, &list, NULL) != STATUS_OK)
-		define_list_release(&list);
-	named = named_values_new(list.count);
-	for (size_t i = 0; i < list.count; i++)
-		named_values_put(&named, i, list.items[i].name, list.items[i].value);
-	return named;
+	if (family_defines(bound->family, values, &list, NULL) == STATUS_OK)
+		return list;
+	named_values_release(&list);
+	return named_values_new(0);
 }
 
 enum status candidate_options(const struct bound_family *bound, const struct value *values,
@@ -180,7 +161,7 @@ static const char *const tile_options[] = {"--std=c++20", "-enable-tile", "-DNDE
 /* Makes a unit without entries from the language's options, the given ones (NULL-terminated, or
  * NULL) and the -D list. */
 static void unit_make(struct build_unit *unit, const char *name, const char *source, bool is_tile,
-	char *const *options, const struct define_list *defines)
+	char *const *options, const struct named_values *defines)
 {
 	const char *const *fixed = is_tile ? tile_options : fixed_options;
 	size_t count = 0, given = 0;
@@ -199,8 +180,7 @@ static void unit_make(struct build_unit *unit, const char *name, const char *sou
 	for (size_t i = 0; i < given; i++)
 		unit->options[count++] = string_copy(options[i]);
 	for (size_t i = 0; i < defines->count; i++)
-		unit->options[count++] =
-			string_format("-D%s=%s", defines->items[i].name, defines->items[i].text);
+		unit->options[count++] = define_option(&defines->items[i]);
 	unit->option_count = count;
 }
 
@@ -301,7 +281,7 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 {
 	const struct family *family = bound->family;
 	CLEANUP(memory_free) int *units = memory_zeroed(family->source_count + 1, sizeof(*units));
-	CLEANUP(define_list_release) struct define_list defines = {0};
+	CLEANUP(named_values_release) struct named_values defines = {0};
 	CLEANUP(name_set_release) struct name_set options = {0};
 	CLEANUP(build_release) struct build made = {0};
 
@@ -345,7 +325,7 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 }
 
 void build_of_source(struct build *build, const char *name, const char *source,
-	const struct define_list *defines, const char *entry)
+	const struct named_values *defines, const char *entry)
 {
 	*build = (struct build){.units = memory_zeroed(1, sizeof(*build->units)), .unit_count = 1};
 	unit_make(&build->units[0], name, source, false, NULL, defines);
@@ -401,7 +381,7 @@ static enum status not_found(
 enum status plain_build(const char *const *template_folders, const char *name, struct build *build,
 	struct error *err)
 {
-	const struct define_list no_defines = {0};
+	const struct named_values no_defines = {0};
 	CLEANUP(memory_free) char *source = NULL, *device_code = NULL;
 	const char *const *folder = template_folders;
 

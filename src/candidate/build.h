@@ -18,23 +18,10 @@ struct family;
 struct operation;
 
 /* ---- the -D list: constant keys, constant parameters, constants ---- */
-struct define {
-	char *name;         /* "BM", or "DTYPE_bf16" for a string */
-	char *text;         /* as written; "1" for a string */
-	struct value value; /* a number, or `text` */
-};
-
-struct define_list {
-	struct define *items;
-	size_t count, capacity;
-};
-
-void define_list_sort(struct define_list *list);
-void define_list_release(struct define_list *list);
-
-/* Adds an operation's constant keys. values has one value per key. */
+/* Adds an operation's constant keys, and sorts the list. values has one value per key. A value is a
+ * number, or a text that the macro has unchanged. */
 enum status operation_defines(const struct operation *operation, const struct value *values,
-	struct define_list *list, struct error *err);
+	struct named_values *list, struct error *err);
 /* Returns the -D list of the first unit: {"BM": 128, "DTYPE_bf16": 1, ...}. */
 struct named_values candidate_defines(const struct bound_family *bound, const struct value *values);
 /* Adds the compiler options of the family and of its parameters, as written. */
@@ -66,7 +53,7 @@ enum status candidate_build(const struct bound_family *bound, const struct value
 	struct build *build, struct error *err);
 /* Makes a build with one unit. A NULL source is empty; a NULL entry means none. */
 void build_of_source(struct build *build, const char *name, const char *source,
-	const struct define_list *defines, const char *entry);
+	const struct named_values *defines, const char *entry);
 /* Moves the units of `part` to the end of build. */
 void build_append(struct build *build, struct build *part);
 void build_finish(struct build *build);

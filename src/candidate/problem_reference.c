@@ -54,12 +54,11 @@ static enum status plan_kernel(const struct reference_making *making,
 static enum status build_kernel(
 	const struct reference_making *making, const struct reference *reference, struct error *err)
 {
-	CLEANUP(define_list_release) struct define_list defines = {0};
+	CLEANUP(named_values_release) struct named_values defines = {0};
 	CLEANUP(build_release) struct build part = {0};
 	CLEANUP(memory_free) char *source = host_code_removed(reference->source);
 
 	TRY(operation_defines(making->problem->operation, making->values, &defines, err));
-	define_list_sort(&defines);
 	build_of_source(&part, reference->source_name ? reference->source_name : reference->entry,
 		source, &defines, reference->entry);
 	build_append(making->build, &part);

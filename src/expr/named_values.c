@@ -111,6 +111,13 @@ void named_values_put(
 	item->value = value.type == VALUE_STRING ? value_string(string_copy(value.string)) : value;
 }
 
+void named_values_add(struct named_values *values, const char *name, struct value value)
+{
+	values->items = memory_resize(values->items, values->count + 1, sizeof(*values->items));
+	values->items[values->count] = (struct named_value){0};
+	named_values_put(values, values->count++, name, value);
+}
+
 static const struct value *named_values_find(const struct named_values *values, const char *name)
 {
 	for (size_t i = 0; i < values->count; i++)
@@ -140,13 +147,11 @@ bool named_values_equal(const struct named_values *a, const struct named_values 
 struct named_values named_values_difference(
 	const struct named_values *all, const struct named_values *values)
 {
-	struct named_values difference = named_values_new(all->count);
+	struct named_values difference = named_values_new(0);
 
-	difference.count = 0;
 	for (size_t i = 0; i < all->count; i++)
 		if (!has_value(values, &all->items[i]))
-			named_values_put(&difference, difference.count++, all->items[i].name,
-				all->items[i].value);
+			named_values_add(&difference, all->items[i].name, all->items[i].value);
 	return difference;
 }
 

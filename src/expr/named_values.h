@@ -37,6 +37,8 @@ struct named_values named_values_new(size_t count);
 void named_values_release(struct named_values *values);
 void named_values_put(struct named_values *values, size_t index, const char *name,
 	struct value value); /* index < count of named_values_new() */
+/* Appends a copy of the value. */
+void named_values_add(struct named_values *values, const char *name, struct value value);
 /* Returns whether both have the same names and values, in any order. */
 bool named_values_equal(const struct named_values *a, const struct named_values *b);
 /* Returns the values of `all`, in order, that are missing in `values` or differ there. */
