@@ -60,51 +60,114 @@ enum status file_write_all(int fd, const void *data, size_t size, struct error *
 	return STATUS_OK;
 }
 
-static enum status read_all(gzFile file, const char *path, struct text *content, struct error *err)
+/* ---- reading; zlib also reads uncompressed files ---- */
+enum status file_lines_open(const char *path, struct file_lines *lines, struct error *err)
 {
-	char buffer[65536];
-	const char *reason;
-	int got, number;
-
-	while ((got = gzread(file, buffer, sizeof(buffer))) > 0) {
-		if (content->length + (size_t)got > file_size_max) {
-			error_set(err, STATUS_BAD_INPUT, "%s: the file is larger than 1 GiB", path);
-			return error_hint(err,
-				"divide the file, or start another journal with --journal FILE");
-		}
-		text_append_bytes(content, buffer, (size_t)got);
-	}
-	reason = gzerror(file, &number);
-	if (number == Z_ERRNO)
-		return file_error(err, path, "read");
-	if (number != Z_OK && number != Z_STREAM_END)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: the gzip data is damaged or truncated (%s)", path, reason);
-	text_append_bytes(content, "", 0); /* terminates an empty text, too */
-	return STATUS_OK;
-}
-
-enum status file_read(const char *path, struct text *content, struct error *err)
-{
-	const size_t before = content->length;
 	struct stat info;
-	enum status status;
-	gzFile file;
 	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 
+	*lines = (struct file_lines){.path = path};
 	if (fd < 0)
 		return cannot_open(path, err);
 	if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
 		close(fd);
 		return error_set(err, STATUS_BAD_INPUT, "%s: this is a folder, not a file", path);
 	}
-	file = gzdopen(fd, "rb");
-	if (!file)
+	lines->file = gzdopen(fd, "rb");
+	if (!lines->file)
 		memory_exhausted(0);
-	status = read_all(file, path, content, err);
-	gzclose_r(file);
-	if (status != STATUS_OK && content->length > before)
-		text_cut(content, before);
+	return STATUS_OK;
+}
+
+void file_lines_close(struct file_lines *lines)
+{
+	if (lines->file)
+		gzclose_r(lines->file);
+	text_release(&lines->buffer);
+	*lines = (struct file_lines){0};
+}
+
+static enum status read_piece(struct file_lines *lines, bool *any, struct error *err)
+{
+	char piece[65536];
+	const int got = gzread(lines->file, piece, sizeof(piece));
+	const char *reason;
+	int number;
+
+	*any = got > 0;
+	if (*any && lines->buffer.length + (size_t)got > file_size_max) {
+		error_set(err, STATUS_BAD_INPUT, "%s: the file is larger than 1 GiB", lines->path);
+		return error_hint(
+			err, "divide the file, or start another journal with --journal FILE");
+	}
+	text_append_bytes(&lines->buffer, piece, *any ? (size_t)got : 0);
+	reason = gzerror(lines->file, &number);
+	if (*any || number == Z_OK || number == Z_STREAM_END)
+		return STATUS_OK;
+	return number == Z_ERRNO ? file_error(err, lines->path, "read")
+				 : error_set(err, STATUS_BAD_INPUT,
+					   "%s: the gzip data is damaged or truncated (%s)",
+					   lines->path, reason);
+}
+
+enum status file_lines_next(struct file_lines *lines, bool *any, struct error *err)
+{
+	size_t searched = lines->at;
+	bool more = true;
+	char *newline;
+
+	for (;;) {
+		newline = lines->buffer.data ? memchr(lines->buffer.data + searched, '\n',
+						       lines->buffer.length - searched)
+					     : NULL;
+		if (newline || !more)
+			break;
+		searched = lines->buffer.length - lines->at;
+		if (lines->at)
+			memmove(lines->buffer.data, lines->buffer.data + lines->at, searched);
+		lines->buffer.length = searched;
+		lines->at = 0;
+		TRY(read_piece(lines, &more, err));
+	}
+	lines->is_ended = newline != NULL;
+	lines->line = lines->buffer.data + lines->at;
+	lines->length =
+		newline ? (size_t)(newline - lines->line) : lines->buffer.length - lines->at;
+	*any = lines->is_ended || lines->length;
+	lines->line[lines->length] = '\0';
+	lines->at += lines->length + lines->is_ended;
+	return STATUS_OK;
+}
+
+enum status file_lines_rest(struct file_lines *lines, struct text *content, struct error *err)
+{
+	bool any = true;
+
+	if (lines->is_ended)
+		lines->line[lines->length] = '\n';
+	while (any)
+		TRY(read_piece(lines, &any, err));
+	*content = lines->buffer;
+	lines->buffer = (struct text){0};
+	lines->line = NULL;
+	return STATUS_OK;
+}
+
+enum status file_read(const char *path, struct text *content, struct error *err)
+{
+	CLEANUP(file_lines_close) struct file_lines lines = {0};
+	const size_t before = content->length;
+	enum status status;
+
+	TRY(file_lines_open(path, &lines, err));
+	lines.buffer = *content;
+	*content = (struct text){0};
+	status = file_lines_rest(&lines, content, err);
+	if (status == STATUS_OK)
+		return status;
+	*content = lines.buffer;
+	lines.buffer = (struct text){0};
+	text_cut(content, before);
 	return status;
 }
 

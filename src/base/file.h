@@ -16,6 +16,23 @@
  * A failure leaves content unchanged. */
 enum status file_read(const char *path, struct text *content, struct error *err);
 
+/* Reads a file as file_read() does, but line by line. */
+struct file_lines {
+	char *line; /* terminated, without its newline; the next call changes it */
+	size_t length;
+	bool is_ended; /* the line has a newline */
+	/* ---- for file.c ---- */
+	const char *path; /* borrowed */
+	void *file;
+	struct text buffer;
+	size_t at; /* where the next line begins */
+};
+enum status file_lines_open(const char *path, struct file_lines *lines, struct error *err);
+/* *any is false after the last line. */
+enum status file_lines_next(struct file_lines *lines, bool *any, struct error *err);
+/* Gets the whole content. Only the first line may have been read before. */
+enum status file_lines_rest(struct file_lines *lines, struct text *content, struct error *err);
+void file_lines_close(struct file_lines *lines);
 /* A failure leaves the old file intact. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
 

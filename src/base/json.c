@@ -29,7 +29,7 @@ static const char *find_forbidden(const char *text, size_t size, bool *is_open)
 
 	for (size_t i = 0; i < size;) {
 		const unsigned char c = (unsigned char)text[i];
-		const size_t length = utf8_length(text + i, size - i);
+		const size_t length = c < 0x80 ? 1 : utf8_length(text + i, size - i);
 
 		if (!length)
 			return "the text is not valid UTF-8";
@@ -66,29 +66,30 @@ static int compare_strings(const void *a, const void *b)
 /* Returns a key that occurs twice, or NULL. */
 static const char *find_duplicate(const cJSON *node)
 {
-	const char *found = NULL;
-	const char **keys;
+	const char *few[64], *found = NULL;
+	CLEANUP(memory_free) const char **many = NULL;
+	const char **keys = few;
 	size_t count = 0;
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, node)
 	{
-		found = cJSON_IsObject(item) || cJSON_IsArray(item) ? find_duplicate(item) : NULL;
+		found = item->child ? find_duplicate(item) : NULL;
 		if (found)
 			return found;
 		count++;
 	}
 	if (!cJSON_IsObject(node) || count < 2)
 		return NULL;
-	keys = memory_zeroed(count, sizeof(*keys));
+	if (count > ARRAY_COUNT(few))
+		keys = many = memory_zeroed(count, sizeof(*keys));
 	count = 0;
 	cJSON_ArrayForEach(item, node) keys[count++] = item->string;
 	qsort(keys, count, sizeof(*keys), compare_strings);
-	for (size_t i = 1; i < count && !found; i++)
+	for (size_t i = 1; i < count; i++)
 		if (strcmp(keys[i - 1], keys[i]) == 0)
-			found = keys[i];
-	free(keys);
-	return found;
+			return keys[i];
+	return NULL;
 }
 
 static double find_largest(const cJSON *node)
@@ -420,81 +421,48 @@ void json_path(const struct json_at *at, struct text *text)
 	}
 }
 
-static enum status json_refuse(
-	const struct json_at *at, struct error *err, const char *expectation, va_list args)
-{
-	CLEANUP(text_release) struct text path = {0}, expected = {0};
-	CLEANUP(memory_free) char *found = NULL;
-
-	if (!err)
-		return STATUS_BAD_INPUT;
-	found = at->node ? json_print(at->node, false) : string_copy("otherwise");
-	json_path(at, &path);
-	text_append_args(&expected, expectation, args);
-	return error_set(err, STATUS_BAD_INPUT, "%s: %s: expected %s, found %.60s%s",
-		at->file ? at->file : "JSON", path.data, expected.data, found,
-		strlen(found) > 60 ? "..." : "");
-}
-
-static enum status set_invalid(
-	const struct json_at *at, struct error *err, const char *text, va_list args)
+/* `prefix` and `found` surround the text. */
+static enum status set_error(const struct json_at *at, struct error *err, const char *prefix,
+	const char *format, va_list args, const char *found)
 {
 	CLEANUP(text_release) struct text path = {0}, words = {0};
 
-	if (!err)
-		return STATUS_BAD_INPUT;
 	json_path(at, &path);
-	text_append_args(&words, text, args);
-	return error_set(err, STATUS_BAD_INPUT, "%s: %s: %s", at->file ? at->file : "JSON",
-		path.data, words.data);
+	text_append_args(&words, format, args);
+	return error_set(err, STATUS_BAD_INPUT, "%s: %s: %s%s%s%.60s%s",
+		at->file ? at->file : "JSON", path.data, prefix, words.data,
+		*found ? ", found " : "", found, strlen(found) > 60 ? "..." : "");
 }
 
 enum status json_invalid(const struct json_at *at, struct error *err, const char *text, ...)
 {
-	enum status status;
 	va_list args;
 
 	va_start(args, text);
-	status = set_invalid(at, err, text, args);
+	if (err)
+		set_error(at, err, "", text, args, "");
 	va_end(args);
-	return status;
-}
-
-enum status json_invalid_of(
-	const struct json_at *object, const char *key, struct error *err, const char *text, ...)
-{
-	struct json_at member = *object;
-	enum status status;
-	va_list args;
-
-	(void)json_find(object, key, &member);
-	va_start(args, text);
-	status = set_invalid(&member, err, text, args);
-	va_end(args);
-	return status;
+	return STATUS_BAD_INPUT;
 }
 
 enum status json_error(const struct json_at *at, struct error *err, const char *expectation, ...)
 {
-	enum status status;
+	CLEANUP(memory_free) char *found = NULL;
 	va_list args;
 
+	if (!err)
+		return STATUS_BAD_INPUT;
+	found = at->node ? json_print(at->node, false) : string_copy("otherwise");
 	va_start(args, expectation);
-	status = json_refuse(at, err, expectation, args);
+	set_error(at, err, "expected ", expectation, args, found);
 	va_end(args);
-	return status;
+	return STATUS_BAD_INPUT;
 }
 
-enum status json_error_of(const struct json_at *object, const char *key, struct error *err,
-	const char *expectation, ...)
+struct json_at json_nearest(const struct json_at *object, const char *key)
 {
 	struct json_at member = *object;
-	enum status status;
-	va_list args;
 
 	(void)json_find(object, key, &member);
-	va_start(args, expectation);
-	status = json_refuse(&member, err, expectation, args);
-	va_end(args);
-	return status;
+	return member;
 }

@@ -103,11 +103,13 @@ enum status json_error(const struct json_at *at, struct error *err, const char *
 /* Sets an error at this place: "file: $.path: <text>". */
 enum status json_invalid(const struct json_at *at, struct error *err, const char *text, ...)
 	PRINTF_LIKE(3, 4);
-/* The error is at a member, or at the object without it. */
-enum status json_error_of(const struct json_at *object, const char *key, struct error *err,
-	const char *expectation, ...) PRINTF_LIKE(4, 5);
-enum status json_invalid_of(const struct json_at *object, const char *key, struct error *err,
-	const char *text, ...) PRINTF_LIKE(4, 5);
+/* Returns a member, or the object if it has no member of that name. */
+struct json_at json_nearest(const struct json_at *object, const char *key);
+/* Set the error at json_nearest(). */
+#define json_error_of(object, key, ...)                                                            \
+	json_error((const struct json_at[]){json_nearest(object, key)}, __VA_ARGS__)
+#define json_invalid_of(object, key, ...)                                                          \
+	json_invalid((const struct json_at[]){json_nearest(object, key)}, __VA_ARGS__)
 void json_path(const struct json_at *at, struct text *text);
 
 /* Checks the member "format", e.g. "tiletune.tuned/1". */

@@ -14,6 +14,7 @@
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
+#include "base/clock.h"
 #include "check/judge.h"
 #include "engine/candidates.h"
 #include "engine/contenders.h"
@@ -65,10 +66,14 @@ struct check_times {
 };
 
 struct check_slowdown {
+	enum check_verdict verdict;
 	struct interval ratio; /* value 0: not compared */
 	enum check_against against;
-	double floor_ratio; /* the verdict widened the interval by this */
-	size_t rounds;      /* rounds in which both were timed */
+	double floor_ratio;    /* the verdict widened the interval by this */
+	size_t rounds;         /* rounds in which both were timed */
+	double own_half_ratio; /* relative half width of the part of the interval that this check
+				  can make narrower */
+	double anchor_ratio;   /* time of the anchor now over then; 0: not known */
 };
 
 struct check_row {
@@ -128,6 +133,12 @@ struct check {
 	double anchor_us;             /* measured with the kernels of this check; 0: not measured */
 	char *kept_folder;            /* check_kept_folder() of the baseline */
 	char *notice;                 /* a notice for the user, or NULL */
+	/* Members that only the document has: */
+	char date[CLOCK_DATE_SIZE];
+	const char *baseline_path, *nvrtc;
+	struct gpu_model device;
+	double confidence_ratio;
+	int64_t exit_code, counts[CHECK_VERDICT_COUNT];
 };
 
 bool check_is_asked_for(const struct check_options *options, const struct problem_list *problems,
@@ -161,11 +172,10 @@ enum status check_keep(struct check *check, size_t *kept, struct error *err);
 
 /* ---- for people and for CI servers ---- */
 /* {"format": "tiletune.check/1", ...} */
-struct check_document;
-RECORD_DECLARE(struct check_document, check_document_record);
+RECORD_DECLARE(struct check, check_document_record);
 /* A ratio with its interval of 99%. */
 RECORD_DECLARE(struct interval, check_ratio_record);
-struct json *check_to_json(const struct check *check);
+struct json *check_to_json(struct check *check);
 /* Text for a terminal. */
 void check_report_text(const struct check *check, struct text *text);
 /* Markdown for the summary of a CI job, as GitHub's $GITHUB_STEP_SUMMARY. */

@@ -3,20 +3,7 @@
 
 #include <math.h>
 
-#include "base/clock.h"
 #include "record/record_write.h"
-
-struct check_document {
-	const char *baseline, *nvrtc;
-	char date[CLOCK_DATE_SIZE];
-	struct gpu_model device;
-	bool measures;
-	double threshold_ratio, confidence_ratio;
-	int64_t exit_code, counts[CHECK_VERDICT_COUNT];
-	struct environment_difference *parts;
-	struct check_row *rows;
-	size_t part_count, row_count;
-};
 
 static const char *const against_names[] = {
 	[CHECK_AGAINST_NOTHING] = "nothing",
@@ -87,47 +74,40 @@ static const struct record_member part_members[] = {
 static RECORD_DEFINE(
 	struct environment_difference, part_record, part_members, .name = "part", .open = true);
 
-#define VALUE(field, ...) RECORD_VALUE(struct check_document, field, #field, ##__VA_ARGS__)
+#define VALUE(field, ...) RECORD_VALUE(struct check, field, #field, ##__VA_ARGS__)
 static const struct record_member document_members[] = {
 	RECORD_CONSTANT("format", "tiletune.check/1"),
-	VALUE(baseline),
-	RECORD_TEXT(struct check_document, date, "date"),
-	RECORD_NESTED(struct check_document, device, gpu_model_record, "device"),
-	RECORD_ENUM(struct check_document, measures, measures_names, "timing"),
+	RECORD_VALUE(struct check, baseline_path, "baseline"),
+	RECORD_TEXT(struct check, date, "date"),
+	RECORD_NESTED(struct check, device, gpu_model_record, "device"),
+	RECORD_ENUM(struct check, measures, measures_names, "timing"),
 	VALUE(nvrtc, .flags = RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_KEPT),
-	VALUE(threshold_ratio, .low = 0, .high = INFINITY),
+	RECORD_VALUE(struct check, options.threshold_ratio, "threshold_ratio", .low = 0,
+		.high = INFINITY),
 	VALUE(confidence_ratio, .low = 0.5, .high = 1),
 	VALUE(exit_code, .low = 0, .high = STATUS_INCONCLUSIVE),
-	RECORD_NAMED(struct check_document, counts, check_verdict_names, "counts", .absent = -1,
-		.low = 0, .high = INFINITY),
-	RECORD_RECORDS(struct check_document, parts, part_count, part_record, "identity"),
-	RECORD_RECORDS(
-		struct check_document, rows, row_count, row_record, "entries", .count_min = 1),
+	RECORD_NAMED(struct check, counts, check_verdict_names, "counts", .absent = -1, .low = 0,
+		.high = INFINITY),
+	RECORD_RECORDS(struct check, environment, environment_count, part_record, "identity"),
+	RECORD_RECORDS(struct check, rows, row_count, row_record, "entries", .count_min = 1),
 };
 #undef VALUE
-RECORD_DEFINE(struct check_document, check_document_record, document_members, .name = "check",
-	.open = true);
+RECORD_DEFINE(struct check, check_document_record, document_members, .name = "check", .open = true);
 
-struct json *check_to_json(const struct check *check)
+struct json *check_to_json(struct check *check)
 {
 	const struct context *context = check->context;
-	struct check_document document = {.baseline = check->baseline->path,
-		.device = gpu_model_of(context->device->spec, context->device->identity.name),
-		.measures = check->measures,
-		.nvrtc = context->compiler ? compiler_identity(context->compiler) : NULL,
-		.threshold_ratio = check->options.threshold_ratio,
-		.confidence_ratio = CHECK_CONFIDENCE_RATIO,
-		.exit_code = check_status(check),
-		.parts = check->environment,
-		.part_count = check->environment_count,
-		.rows = check->rows,
-		.row_count = check->row_count};
 	struct json *json;
 
-	clock_date(document.date);
+	clock_date(check->date);
+	check->baseline_path = check->baseline->path;
+	check->device = gpu_model_of(context->device->spec, context->device->identity.name);
+	check->nvrtc = context->compiler ? compiler_identity(context->compiler) : NULL;
+	check->confidence_ratio = CHECK_CONFIDENCE_RATIO;
+	check->exit_code = check_status(check);
 	for (int i = 0; i < CHECK_VERDICT_COUNT; i++)
-		document.counts[i] = (int64_t)check_count(check, (enum check_verdict)i);
-	json = record_to_json(&check_document_record, &document);
-	gpu_model_release(&document.device);
+		check->counts[i] = (int64_t)check_count(check, (enum check_verdict)i);
+	json = record_to_json(&check_document_record, check);
+	gpu_model_release(&check->device);
 	return json;
 }

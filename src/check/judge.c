@@ -105,15 +105,6 @@ static const double floor_ratio[CHECK_AGAINST_COUNT] = {
 /* An interval need not be narrower than this part of the threshold. */
 static const double known_part = 0.2;
 
-struct judgement {
-	enum check_verdict verdict;
-	enum check_against against;
-	struct interval slowdown;
-	double own_half_ratio; /* relative half width of the part of the interval that this check
-				  can make narrower */
-	double anchor_ratio;   /* time of the anchor now over then; 0: not known */
-};
-
 static struct interval ratio_of(const struct contender *contender, const struct contender *over)
 {
 	return round_times_ratio(contender_times(contender), contender_times(over), CONFIDENCE_99);
@@ -171,7 +162,7 @@ static double start_anchor_ratio(const struct check *check, const struct check_r
 /* Judges by the time of the re-measurement, if the baseline's binary is not stored. The anchor
  * was then timed at the start of the tuning run, when the GPU was cold. */
 static void judge_tuned(const struct check *check, struct check_row *row,
-	const struct check_times *now, struct judgement *judgement)
+	const struct check_times *now, struct check_slowdown *judgement)
 {
 	const struct check_rule rule = {.threshold_ratio = check->options.threshold_ratio,
 		.floor_ratio = floor_ratio[CHECK_AGAINST_TUNED]};
@@ -190,7 +181,7 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 	judgement->against = CHECK_AGAINST_TUNED;
 	judgement->anchor_ratio = anchor;
 	judgement->verdict = check_judge_clocked(&rule, &relative, anchor > 0 ? anchor : 1,
-		score_is_clock_bound(&row->trial->result.score), &judgement->slowdown);
+		score_is_clock_bound(&row->trial->result.score), &judgement->ratio);
 }
 
 static struct check_times times_now(const struct check_row *row, const struct contender *anchor)
@@ -208,27 +199,29 @@ static bool has_kept(const struct check_row *row)
 	return row->kept->outcome == OUTCOME_OK && row->kept->round_count > 0;
 }
 
-static struct judgement judge_times(
+static struct check_slowdown judge_times(
 	const struct check *check, struct check_row *row, const struct contender *anchor)
 {
 	struct check_times now = times_now(row, anchor);
-	struct judgement judgement = {.verdict = CHECK_NOT_COMPARABLE,
+	struct check_slowdown judgement = {.verdict = CHECK_NOT_COMPARABLE,
 		.own_half_ratio = check_estimate_half_ratio(&now.per_anchor)};
 
 	if (has_kept(row)) {
 		judgement.against = CHECK_AGAINST_KEPT;
 		judgement.verdict = check_judge_pair(
-			row->today, row->kept, check->options.threshold_ratio, &judgement.slowdown);
-		judgement.own_half_ratio = check_estimate_half_ratio(&judgement.slowdown);
+			row->today, row->kept, check->options.threshold_ratio, &judgement.ratio);
+		judgement.own_half_ratio = check_estimate_half_ratio(&judgement.ratio);
 	} else if (row->baseline_us > 0)
 		judge_tuned(check, row, &now, &judgement);
+	judgement.floor_ratio = floor_ratio[judgement.against];
+	judgement.rounds = now.rounds;
 	return judgement;
 }
 
 bool check_time_is_known(
 	const struct check *check, struct check_row *row, const struct contender *anchor)
 {
-	struct judgement judgement;
+	struct check_slowdown judgement;
 
 	if (row->today->outcome != OUTCOME_OK || !row->today->round_count || !anchor->round_count ||
 		row->same_binary)
@@ -256,7 +249,7 @@ static double percent_of(double ratio)
 }
 
 static void explain_machine(
-	const struct check_row *row, const struct judgement *judgement, struct text *reason)
+	const struct check_row *row, const struct check_slowdown *judgement, struct text *reason)
 {
 	const double worth_saying_ratio = floor_ratio[CHECK_AGAINST_TUNED];
 
@@ -271,7 +264,7 @@ static void explain_machine(
 }
 
 static char *explain_judgement(
-	const struct check *check, struct check_row *row, const struct judgement *judgement)
+	const struct check *check, struct check_row *row, const struct check_slowdown *judgement)
 {
 	struct text reason = {0};
 	const char *against =
@@ -283,8 +276,8 @@ static char *explain_judgement(
 		append_reason(&reason, "the binary is identical to the baseline's");
 	else
 		append_reason(&reason, "%+.1f%% (%+.1f..%+.1f%%) against %s",
-			percent_of(judgement->slowdown.value), percent_of(judgement->slowdown.low),
-			percent_of(judgement->slowdown.high), against);
+			percent_of(judgement->ratio.value), percent_of(judgement->ratio.low),
+			percent_of(judgement->ratio.high), against);
 	if (row->kernel_changed)
 		append_reason(&reason, "the kernel changed");
 	if (row->by_program)
@@ -302,7 +295,7 @@ static char *explain_judgement(
 void check_time(struct check *check, struct check_row *row, const struct contender *anchor)
 {
 	const struct contender *now = row->today;
-	struct judgement judgement;
+	struct check_slowdown judgement;
 	CLEANUP(memory_free) char *reason = NULL;
 
 	if (now->outcome == OUTCOME_TOO_NOISY)
@@ -329,9 +322,8 @@ void check_time(struct check *check, struct check_row *row, const struct contend
 	for (size_t i = 0; i < row->loads; i++)
 		row->load_us[i] = now->load_us[i];
 	row->timed = true;
-	row->compared = judgement.slowdown.value > 0;
-	row->slowdown = (struct check_slowdown){judgement.slowdown, judgement.against,
-		floor_ratio[judgement.against], row->now.rounds};
+	row->compared = judgement.ratio.value > 0;
+	row->slowdown = judgement;
 	reason = explain_judgement(check, row, &judgement);
 	check_row_decide(row, judgement.verdict, "%s", reason);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/kernel_judgement.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 /* The timing ends once the interval is at most this part of the threshold, on either side. */
@@ -37,8 +36,6 @@ static enum status kernel_open(const struct kernel_judgement *judgement,
 	const struct family *family, const char *config, struct judged_kernel *kernel,
 	struct error *err)
 {
-	struct text configuration = {0};
-
 	if (family->program) {
 		error_set(err, STATUS_BAD_INPUT,
 			"%s: a program verifies and times itself, so it cannot be judged",
@@ -50,10 +47,14 @@ static enum status kernel_open(const struct kernel_judgement *judgement,
 	TRY(family_bind_applicable(family, judgement->problem, judgement->context->device->spec,
 		&kernel->candidate.bound, err));
 	TRY(bound_family_expect_memory(kernel->candidate.bound, err));
-	TRY(choose_configuration(kernel->candidate.bound, config, &kernel->candidate, err));
-	configuration_format(kernel->candidate.bound, kernel->candidate.choices, &configuration);
-	kernel->configuration = text_detach(&configuration);
-	return STATUS_OK;
+	return choose_configuration(kernel->candidate.bound, config, &kernel->candidate, err);
+}
+
+static double floor_us(const struct context *context, const struct problem *problem, bool is_warm)
+{
+	const struct time_floor floor = time_floor_of(problem, context->device->spec, is_warm);
+
+	return time_floor_us(&floor);
 }
 
 enum status kernel_judgement_open(struct context *context, const struct problem *problem,
@@ -64,6 +65,12 @@ enum status kernel_judgement_open(struct context *context, const struct problem 
 	*judgement = (struct kernel_judgement){.context = context,
 		.problem = problem,
 		.options = *options,
+		.has_baseline = baseline != NULL,
+		.floor_us = floor_us(context, problem, context->l2_warm),
+		.operation = problem->operation->name,
+		.nvrtc = context->compiler ? compiler_identity(context->compiler) : NULL,
+		.keys = problem_named_values(problem),
+		.device = gpu_model_of(context->device->spec, context->device->identity.name),
 		.evaluator = {.context = context,
 			.keeps_pruned = true,
 			.interrupted = options->interrupted}};
@@ -74,7 +81,6 @@ enum status kernel_judgement_open(struct context *context, const struct problem 
 			context->device->identity.name);
 		return error_hint(err, "--device cuda:0");
 	}
-	judgement->floor = time_floor_of(problem, context->device->spec, context->l2_warm);
 	TRY(kernel_open(judgement, family, options->config, &judgement->kernel, err));
 	if (baseline)
 		TRY(kernel_open(judgement, baseline, NULL, &judgement->baseline, err));
@@ -101,18 +107,11 @@ static enum kernel_verdict verdict_of(enum outcome outcome)
 	}
 }
 
-PRINTF_LIKE(3, 4)
-static void decide(
-	struct kernel_judgement *judgement, enum kernel_verdict verdict, const char *format, ...)
+/* Takes ownership of the reason. */
+static void decide(struct kernel_judgement *judgement, enum kernel_verdict verdict, char *reason)
 {
-	struct text reason = {0};
-	va_list args;
-
-	va_start(args, format);
-	text_append_args(&reason, format, args);
-	va_end(args);
 	free(judgement->reason);
-	judgement->reason = text_detach(&reason);
+	judgement->reason = reason;
 	judgement->verdict = verdict;
 }
 
@@ -122,10 +121,12 @@ static bool has_failed(const struct contender *contender)
 }
 
 static void decide_failed(struct kernel_judgement *judgement, const char *who,
-	enum kernel_verdict verdict, enum outcome outcome, const char *detail)
+	enum kernel_verdict verdict, const struct contender *contender)
 {
-	decide(judgement, verdict, "%s%s: %s", who, outcome_name(outcome),
-		detail ? detail : outcome_summary(outcome));
+	decide(judgement, verdict,
+		string_format("%s%s: %s", who, outcome_name(contender->outcome),
+			contender->detail ? contender->detail
+					  : outcome_summary(contender->outcome)));
 }
 
 /* Takes failures. The kernel's own failure outranks the baseline's. */
@@ -136,11 +137,9 @@ static bool take_failures(struct kernel_judgement *judgement)
 
 	judgement->outcome = kernel->outcome;
 	if (kernel->outcome != OUTCOME_OK)
-		decide_failed(judgement, "", verdict_of(kernel->outcome), kernel->outcome,
-			kernel->detail);
-	else if (judgement->baseline.family && baseline->outcome != OUTCOME_OK)
-		decide_failed(judgement, "the baseline is not right: ", KERNEL_UNDECIDED,
-			baseline->outcome, baseline->detail);
+		decide_failed(judgement, "", verdict_of(kernel->outcome), kernel);
+	else if (judgement->has_baseline && baseline->outcome != OUTCOME_OK)
+		decide_failed(judgement, "the baseline is not right: ", KERNEL_UNDECIDED, baseline);
 	return judgement->verdict != KERNEL_RIGHT;
 }
 
@@ -158,22 +157,16 @@ static enum status expect_device(const struct kernel_judgement *judgement, struc
 static enum status add_kernel(
 	struct kernel_judgement *judgement, struct judged_kernel *kernel, struct error *err)
 {
-	struct trial *trial;
-
-	if (!kernel->family)
-		return STATUS_OK;
-	TRY(evaluator_add(&judgement->evaluator, &kernel->candidate, TRIAL_VERIFIED, &trial, err));
-	kernel->contender->loads[0] = trial;
-	kernel->result = &trial->result;
-	return STATUS_OK;
+	return kernel->family ? evaluator_add(&judgement->evaluator, &kernel->candidate,
+					TRIAL_VERIFIED, &kernel->contender->loads[0], err)
+			      : STATUS_OK;
 }
 
 /* Loads a verified kernel several times if it may be short. Otherwise takes its failure. */
 static enum status add_loads(
 	struct kernel_judgement *judgement, struct judged_kernel *kernel, struct error *err)
 {
-	const size_t loads =
-		time_floor_us(&judgement->floor) < CHECK_SEVERAL_LOADS_BELOW_US ? CHECK_LOADS : 1;
+	const size_t loads = judgement->floor_us < CHECK_SEVERAL_LOADS_BELOW_US ? CHECK_LOADS : 1;
 	struct contender *contender = kernel->contender;
 	struct trial *first = contender->loads[0];
 
@@ -224,7 +217,7 @@ static double median_us(const struct contender *contender)
 static enum status time_kernels(
 	struct kernel_judgement *judgement, double *first_us, struct error *err)
 {
-	const size_t count = judgement->baseline.family ? 2 : 1;
+	const size_t count = judgement->has_baseline ? 2 : 1;
 	const double budget_s = judgement->options.budget_s;
 	const struct timing_limits limits = {
 		.seconds = budget_s > 0 ? budget_s : KERNEL_JUDGEMENT_SECONDS,
@@ -239,24 +232,26 @@ static enum status time_kernels(
 	return contenders_verify(&judgement->evaluator, judgement->contenders, count, err);
 }
 
-static void take_time(struct judged_kernel *kernel)
+static void take_result(struct judged_kernel *kernel)
 {
 	const struct contender *contender = kernel->contender;
-	const struct summary summary =
-		contender->round_count
-			? statistics_summary(contender->round_us, contender->round_count)
-			: (struct summary){0};
 
-	kernel->time_us = (struct interval){summary.median, summary.ci95_low, summary.ci95_high};
+	if (!contender->loads[0])
+		return;
+	kernel->result = contender->loads[0]->result;
+	contender->loads[0]->result = (struct result){0};
+	result_set_samples(&kernel->result, contender->round_us, contender->round_count);
 }
 
 static void take_comparison(struct kernel_judgement *judgement)
 {
+	judgement->is_compared = true;
 	judgement->comparison = kernel_judgement_compare(judgement, &judgement->slowdown);
 	if (judgement->comparison == CHECK_UNCLEAR)
 		decide(judgement, KERNEL_RIGHT,
-			"noise hides whether it is slower by %.3g%%; --budget gives more time",
-			100 * judgement->options.threshold_ratio);
+			string_format("noise hides whether it is slower by %.3g%%; --budget gives "
+				      "more time",
+				100 * judgement->options.threshold_ratio));
 }
 
 /* first_us is the kernel's time before the retest, which may have lengthened it. */
@@ -264,20 +259,19 @@ static void take_times(struct kernel_judgement *judgement, double first_us)
 {
 	const double time_us = median_us(judgement->kernel.contender);
 
-	take_time(&judgement->kernel);
-	take_time(&judgement->baseline);
-	judgement->floor = time_floor_of(judgement->problem, judgement->context->device->spec,
+	judgement->floor_us = floor_us(judgement->context, judgement->problem,
 		judgement->kernel.contender->flags & FLAG_MASK(WARM_L2));
 	if (take_failures(judgement))
 		return;
 	if (!(time_us > 0))
-		decide(judgement, KERNEL_UNDECIDED, "there was no time to measure it");
+		decide(judgement, KERNEL_UNDECIDED, string_copy("there was no time to measure it"));
 	else if (time_us > first_us)
 		decide(judgement, KERNEL_RIGHT,
-			"the kernel is only fast on known data: %.4g us; on fresh inputs and with "
-			"cleared outputs it takes %.4g us, which counts",
-			first_us, time_us);
-	if (time_us > 0 && judgement->baseline.family)
+			string_format("the kernel is only fast on known data: %.4g us; on fresh "
+				      "inputs and with cleared outputs it takes %.4g us, which "
+				      "counts",
+				first_us, time_us));
+	if (time_us > 0 && judgement->has_baseline)
 		take_comparison(judgement);
 }
 
@@ -304,7 +298,7 @@ static enum status load_kernels(struct kernel_judgement *judgement, struct error
 	return evaluator_run(&judgement->evaluator, err);
 }
 
-enum status kernel_judgement_run(struct kernel_judgement *judgement, struct error *err)
+static enum status run_kernels(struct kernel_judgement *judgement, struct error *err)
 {
 	double first_us = 0;
 
@@ -318,13 +312,21 @@ enum status kernel_judgement_run(struct kernel_judgement *judgement, struct erro
 	return STATUS_OK;
 }
 
+enum status kernel_judgement_run(struct kernel_judgement *judgement, struct error *err)
+{
+	TRY(run_kernels(judgement, err));
+	take_result(&judgement->kernel);
+	take_result(&judgement->baseline);
+	return STATUS_OK;
+}
+
 enum status kernel_judgement_status(const struct kernel_judgement *judgement)
 {
 	if (judgement->verdict == KERNEL_WRONG || judgement->verdict == KERNEL_TOO_FAST)
 		return STATUS_FAILED;
 	if (judgement->verdict != KERNEL_RIGHT)
 		return STATUS_INCONCLUSIVE;
-	if (!(judgement->slowdown.value > 0))
+	if (!judgement->is_compared)
 		return STATUS_OK;
 	return judgement->comparison == CHECK_SLOWER    ? STATUS_REGRESSION
 	       : judgement->comparison == CHECK_UNCLEAR ? STATUS_INCONCLUSIVE
@@ -338,8 +340,10 @@ void kernel_judgement_release(struct kernel_judgement *judgement)
 		contender_release(&judgement->contenders[i]);
 	bound_family_free(judgement->kernel.candidate.bound);
 	bound_family_free(judgement->baseline.candidate.bound);
-	free(judgement->kernel.configuration);
-	free(judgement->baseline.configuration);
+	result_release(&judgement->kernel.result);
+	result_release(&judgement->baseline.result);
+	named_values_release(&judgement->keys);
+	gpu_model_release(&judgement->device);
 	free(judgement->reason);
 	*judgement = (struct kernel_judgement){0};
 }

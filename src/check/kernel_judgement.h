@@ -7,9 +7,11 @@
 #ifndef CHECK_KERNEL_JUDGEMENT_H
 #define CHECK_KERNEL_JUDGEMENT_H
 
+#include "base/clock.h"
 #include "check/judge.h"
 #include "engine/contenders.h"
 #include "engine/floor.h"
+#include "format/run.h"
 
 enum kernel_verdict {
 	KERNEL_RIGHT,
@@ -23,6 +25,7 @@ extern const char *const kernel_verdict_names[KERNEL_VERDICT_COUNT + 1]; /* NULL
 
 struct kernel_judgement_options {
 	const char *config;     /* "BM=128,..."; NULL or missing values: the family's defaults */
+	const char *task;       /* the name in the document; borrowed */
 	double threshold_ratio; /* smallest slowdown to detect */
 	double budget_s;        /* time limit of the timing; 0: KERNEL_JUDGEMENT_SECONDS */
 	volatile sig_atomic_t *interrupted;
@@ -35,9 +38,7 @@ struct judged_kernel {
 	const struct family *family; /* borrowed */
 	struct candidate candidate;  /* owns its bound family */
 	struct contender *contender; /* one of kernel_judgement.contenders */
-	char *configuration;
-	const struct result *result; /* of the first load */
-	struct interval time_us;     /* over the rounds; value 0: not timed */
+	struct result result;        /* its samples are the times of the rounds */
 };
 
 struct kernel_judgement {
@@ -45,14 +46,21 @@ struct kernel_judgement {
 	const struct problem *problem;
 	struct kernel_judgement_options options;
 	struct evaluator evaluator;
-	struct judged_kernel kernel, baseline; /* baseline.family is NULL without a baseline */
+	struct judged_kernel kernel, baseline;
 	struct contender contenders[2];
+	bool has_baseline, is_compared;
 	enum kernel_verdict verdict;
 	enum outcome outcome;          /* of the kernel */
 	char *reason;                  /* NULL for a right kernel with nothing to say about */
 	enum check_verdict comparison; /* same, faster, slower or unclear */
-	struct interval slowdown;      /* value 0: not compared */
-	struct time_floor floor;
+	struct interval slowdown;
+	double floor_us;
+	/* Members that only the document has: */
+	char date[CLOCK_DATE_SIZE];
+	const char *operation, *nvrtc;
+	struct named_values keys;
+	struct gpu_model device;
+	int64_t exit_code;
 };
 
 /* Binds the families, which must be of the problem's operation, to the problem. baseline may be
@@ -72,10 +80,9 @@ enum status kernel_judgement_status(const struct kernel_judgement *judgement);
 void kernel_judgement_release(struct kernel_judgement *judgement);
 
 /* ---- kernel_judgement_json.c ---- */
-struct kernel_judgement_document;
-RECORD_DECLARE(struct kernel_judgement_document, kernel_judgement_record);
+RECORD_DECLARE(struct kernel_judgement, kernel_judgement_record);
 /* {"format": "tiletune.judgement/1", ...} */
-struct json *kernel_judgement_json(const struct kernel_judgement *judgement, const char *task);
+struct json *kernel_judgement_json(struct kernel_judgement *judgement);
 /* Text for a terminal. */
 void kernel_judgement_text(const struct kernel_judgement *judgement, struct text *text);
 

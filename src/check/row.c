@@ -101,18 +101,13 @@ struct launch_figures {
 		blocks_per_sm;
 };
 
-PRINTF_LIKE(3, 4) static void add(struct check_row *row, bool is_worse, const char *format, ...)
+/* Takes ownership of the text. */
+static void add_difference(struct check_row *row, bool is_worse, char *text)
 {
-	struct text text = {0};
-	va_list args;
-
-	va_start(args, format);
-	text_append_args(&text, format, args);
-	va_end(args);
 	row->differences = memory_resize(
 		row->differences, row->difference_count + 1, sizeof(*row->differences));
 	row->differences[row->difference_count++] =
-		(struct check_difference){.text = text_detach(&text), .is_worse = is_worse};
+		(struct check_difference){.text = text, .is_worse = is_worse};
 }
 
 /* Values that the baseline lacks are -1. It does not store the threads that the compiler chose for
@@ -160,8 +155,9 @@ static void compare_figures(struct check_row *row, const char *where, const char
 	const char *unit, int64_t then, int64_t now, int worse)
 {
 	if (then >= 0 && now >= 0 && then != now)
-		add(row, worse && (now > then) == (worse > 0), "%s%s %lld -> %lld%s", where, what,
-			(long long)then, (long long)now, unit);
+		add_difference(row, worse && (now > then) == (worse > 0),
+			string_format("%s%s %lld -> %lld%s", where, what, (long long)then,
+				(long long)now, unit));
 }
 
 /* Returns -1 if not known. */
@@ -216,7 +212,9 @@ static void compare_flags(struct check_row *row)
 		 FLAG_MASK(WARM_L2));
 	for (int flag = 0; flag < FLAG_COUNT; flag++)
 		if (now & 1u << flag)
-			add(row, true, "the compiler now reports %s", kernel_flag_names[flag]);
+			add_difference(row, true,
+				string_format(
+					"the compiler now reports %s", kernel_flag_names[flag]));
 }
 
 static void differences_clear(struct check_row *row)
@@ -240,7 +238,9 @@ void check_resources(const struct check *check, struct check_row *row)
 			      strcmp(winner->result.kernel_hash, trial->build.kernel_hash) != 0;
 	compare_flags(row);
 	if (winner->launch_count && winner->launch_count != plan->launch_count)
-		add(row, false, "launches %zu -> %zu", winner->launch_count, plan->launch_count);
+		add_difference(row, false,
+			string_format(
+				"launches %zu -> %zu", winner->launch_count, plan->launch_count));
 	for (size_t i = 0; winner->launch_count == plan->launch_count && i < plan->launch_count;
 		i++) {
 		char where[96] = "";

@@ -94,7 +94,7 @@ static void hint_at_device(const struct check *check, const struct folders *fold
 		common_print(stderr, "hint: the baseline is of %s; check it there\n", name);
 }
 
-static enum status write_reports(const struct check_command *command, const struct check *check,
+static enum status write_reports(const struct check_command *command, struct check *check,
 	const struct folders *folders, struct error *err)
 {
 	CLEANUP(text_release) struct text text = {0}, junit = {0}, markdown = {0};

@@ -79,6 +79,7 @@ static enum status judge(const struct judge_command *command, struct context *co
 	CLEANUP(kernel_judgement_release) struct kernel_judgement judgement = {0};
 	CLEANUP(text_release) struct text text = {0};
 	struct kernel_judgement_options options = {.config = command->config,
+		.task = task,
 		.threshold_ratio = 0.02,
 		.budget_s = command->budget_s,
 		.interrupted = &common_interrupted};
@@ -91,7 +92,7 @@ static enum status judge(const struct judge_command *command, struct context *co
 	kernel_judgement_text(&judgement, &text);
 	common_print_lines(command->common.json ? stderr : stdout, text_string(&text));
 	if (command->common.json) {
-		CLEANUP(json_release) struct json *json = kernel_judgement_json(&judgement, task);
+		CLEANUP(json_release) struct json *json = kernel_judgement_json(&judgement);
 
 		TRY(common_write_json("-", json, err));
 	}

@@ -40,30 +40,26 @@ struct checked {
 	const char *path;
 	const struct folders *folders;
 	bool schema_only;
-	struct text content;
-	char format[64]; /* "tiletune.tuned/1"; "" while unknown */
+	struct file_lines lines; /* of a journal, whose first line was read */
+	struct text content;     /* of other files */
+	struct json_list list;   /* over the content */
+	char format[64];         /* "tiletune.tuned/1"; "" while unknown */
 };
 
-static enum status read_tuned(const struct checked *file, struct error *err)
+static enum status read_tuned(struct checked *file, struct error *err)
 {
-	CLEANUP(tuned_release) struct tuned tuned = {0};
-
-	return tuned_parse(&file->content, file->path, &tuned, err);
+	return tuned_check(&file->list, err);
 }
 
-static enum status read_journal(const struct checked *file, struct error *err)
+static enum status read_journal(struct checked *file, struct error *err)
 {
-	CLEANUP(journal_record_release) struct journal_record record = {0};
-
-	TRY(journal_form_check(file->path, text_string(&file->content), err));
-	if (file->schema_only)
-		return STATUS_OK;
-	TRY(journal_parse(&file->content, file->path, &record, err));
-	return record.bad_lines ? error_set(err, STATUS_BAD_INPUT, "%s", record.bad_line)
-				: STATUS_OK;
+	return file->lines.line
+		       ? journal_check(&file->lines, file->schema_only, err)
+		       : error_set(err, STATUS_BAD_INPUT,
+				 "%s: line 1: $: the member \"event\" is missing", file->path);
 }
 
-static enum status read_suite(const struct checked *file, struct error *err)
+static enum status read_suite(struct checked *file, struct error *err)
 {
 	CLEANUP(problem_list_release) struct problem_list problems = {0};
 	CLEANUP(catalogue_release) struct catalogue catalogue = {0};
@@ -88,7 +84,7 @@ static enum status read_suite(const struct checked *file, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status read_device(const struct checked *file, struct error *err)
+static enum status read_device(struct checked *file, struct error *err)
 {
 	CLEANUP(device_spec_release) struct device_spec *spec = NULL;
 
@@ -96,7 +92,7 @@ static enum status read_device(const struct checked *file, struct error *err)
 		text_string(&file->content), file->content.length, file->path, &spec, err);
 }
 
-static enum status read_learned(const struct checked *file, struct error *err)
+static enum status read_learned(struct checked *file, struct error *err)
 {
 	CLEANUP(learned_release) struct learned learned = {0};
 
@@ -114,7 +110,7 @@ static enum status read_record(
 }
 
 /* Also tries the families unless only the form is checked. */
-static enum status read_families(const struct checked *file, struct error *err)
+static enum status read_families(struct checked *file, struct error *err)
 {
 	const bool is_own = strcmp(file->format, "tiletune.own_kernel/1") == 0;
 	CLEANUP(text_release) struct text notices = {0};
@@ -133,7 +129,7 @@ static enum status read_families(const struct checked *file, struct error *err)
 static const struct {
 	const char *format;
 	const struct record *record; /* the record, if no other reader exists */
-	enum status (*read)(const struct checked *file, struct error *err);
+	enum status (*read)(struct checked *file, struct error *err);
 } formats[] = {
 	{"tiletune.tuned/1", .read = read_tuned},
 	{"tiletune.journal/1", .read = read_journal},
@@ -155,14 +151,16 @@ static const struct {
 static enum status find_format(struct checked *file, struct error *err)
 {
 	CLEANUP(json_release) struct json *line = NULL;
-	CLEANUP(json_list_release) struct json_list list = {0};
 	struct json_at at, event;
 	const char *format;
 
-	TRY(file_read(file->path, &file->content, err));
-	const char *content = text_string(&file->content);
+	bool any;
+
+	TRY(file_lines_open(file->path, &file->lines, err));
+	TRY(file_lines_next(&file->lines, &any, err));
 	/* a journal has one JSON text per line */
-	if (json_parse(content, strcspn(content, "\n"), file->path, &line, NULL) == STATUS_OK) {
+	if (json_parse(file->lines.line, file->lines.length, file->path, &line, NULL) ==
+		STATUS_OK) {
 		at = json_root(line, file->path);
 		if (json_find(&at, "event", &event)) {
 			string_put(file->format, sizeof(file->format), "tiletune.journal/1");
@@ -173,10 +171,12 @@ static enum status find_format(struct checked *file, struct error *err)
 		error_set(err, STATUS_BAD_INPUT, "%s: this is a CUDA source, not JSON", file->path);
 		return error_hint(err, "draft the JSON of its kernel: tiletune new %s", file->path);
 	}
-	TRY(json_list_open(content, file->content.length, file->path, "entries", &list, err));
-	TRY(json_expect(&list.root, JSON_OBJECT, err));
-	TRY(own_kernel_refuse_t1(&list.root, err));
-	TRY(json_member_string(&list.root, "format", &format, err));
+	TRY(file_lines_rest(&file->lines, &file->content, err));
+	TRY(json_list_open(text_string(&file->content), file->content.length, file->path, "entries",
+		&file->list, err));
+	TRY(json_expect(&file->list.root, JSON_OBJECT, err));
+	TRY(own_kernel_refuse_t1(&file->list.root, err));
+	TRY(json_member_string(&file->list.root, "format", &format, err));
 	string_put(file->format, sizeof(file->format), format);
 	return STATUS_OK;
 }
@@ -266,7 +266,9 @@ static enum status validate_run(
 			common_print(
 				stdout, reason.hint[0] ? "\n  hint: %s\n" : "%s\n", reason.hint);
 		}
+		json_list_release(&file.list);
 		text_release(&file.content);
+		file_lines_close(&file.lines);
 	}
 	if (options->common.json)
 		TRY(common_write_json("-", verdicts, err));

@@ -20,9 +20,9 @@ static const char run_line_start[] = "{\"event\":\"run\"";
 struct journal {
 	int fd;
 	char *path;
-	char *run_id; /* NULL until the run line is written */
-	bool regular; /* false: a pipe or a device, which cannot be locked, repaired or truncated */
-	bool failed;  /* a write failed */
+	char *run_id;
+	bool regular; /* false: a pipe or a device, which cannot be locked or truncated */
+	bool failed;
 };
 
 static enum status refuse_gzip(int fd, const char *path, struct error *err)
@@ -36,8 +36,8 @@ static enum status refuse_gzip(int fd, const char *path, struct error *err)
 	return STATUS_OK;
 }
 
-/* Ends a line that a killed process left incomplete, so that the next line starts on its own. The
- * caller holds the lock: a line that another process is writing looks the same. */
+/* The caller holds the lock, because a line that another process is writing looks like a torn one.
+ */
 static enum status end_torn_line(int fd, off_t size, struct error *err)
 {
 	char last;
@@ -69,8 +69,7 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
 	return STATUS_OK;
 }
 
-/* Each append locks the file, because other processes append, too. A running process also holds
- * a lock on one byte far beyond the end, which shows that its run is alive. */
+/* Each append locks the file. One locked byte far beyond the end shows that a run is alive. */
 static const off_t runs_begin = (off_t)1 << 40;
 
 static short lock_part(const struct journal *journal, int command, short type, const char *of_run)
@@ -124,8 +123,6 @@ enum status journal_write(
 		status = file_write_all(journal->fd, text.data, text.length, err);
 	if (status != STATUS_OK) {
 		journal->failed = true;
-		/* the disk is full: the incomplete line is removed, and earlier lines stay
-		 * readable in any case */
 		if (journal->regular && ftruncate(journal->fd, before) != 0)
 			error_context(err, "the last line is incomplete");
 		error_context(err, "journal %s", journal->path);
@@ -147,10 +144,18 @@ void journal_close(struct journal *journal)
 }
 
 /* ---- reading ---- */
+enum journal_use {
+	JOURNAL_KEEP,
+	JOURNAL_CHECK, /* keeps only what later lines refer to */
+	JOURNAL_FORM   /* each line by itself, without its checksum */
+};
+
 struct journal_reader {
 	struct journal_record *record;
-	struct journal_run *run; /* the run of the current line */
-	char where[512];         /* "path: line N", for messages */
+	enum journal_use use;
+	struct journal_run *run;
+	bool is_invalid; /* a line has wrong members */
+	char where[512];
 };
 
 static void problem_release(struct journal_problem *problem)
@@ -210,7 +215,7 @@ static enum status find_problem(struct journal_reader *reader, const struct json
 	struct journal_run *run = reader->run;
 	struct json_at number_at;
 
-	for (size_t i = 0; i < run->problem_count; i++) {
+	for (size_t i = run->problem_count; i-- > 0;) {
 		*problem = &run->problems[i];
 		if ((*problem)->number == number)
 			return STATUS_OK;
@@ -223,14 +228,11 @@ static enum status find_problem(struct journal_reader *reader, const struct json
 static enum status read_evaluation(
 	struct journal_reader *reader, const struct json_at *at, bool remeasured, struct error *err)
 {
-	struct journal_result line = {0};
+	CLEANUP(journal_result_release) struct journal_result line = {0};
 	struct journal_problem *problem;
 
 	TRY(record_from_json(&journal_result_record, at, &line, NULL, err));
-	if (find_problem(reader, at, line.problem, &problem, err) != STATUS_OK) {
-		result_release(&line.result);
-		return STATUS_BAD_INPUT;
-	}
+	TRY(find_problem(reader, at, line.problem, &problem, err));
 	if (remeasured) {
 		ARRAY_GROW(problem->remeasurements, problem->remeasurement_count,
 			problem->remeasurement_capacity);
@@ -239,25 +241,24 @@ static enum status read_evaluation(
 		ARRAY_GROW(problem->results, problem->result_count, problem->result_capacity);
 		problem->results[problem->result_count++] = line.result;
 	}
+	line.result = (struct result){0};
 	return STATUS_OK;
 }
 
 static enum status read_entry(
 	struct journal_reader *reader, const struct json_at *at, struct error *err)
 {
-	struct journal_entry line = {0};
+	CLEANUP(journal_entry_release) struct journal_entry line = {0};
 	struct journal_problem *problem;
 
 	TRY(record_from_json(&journal_entry_record, at, &line, NULL, err));
-	if (find_problem(reader, at, line.problem, &problem, err) != STATUS_OK) {
-		tuned_entry_release(&line.entry);
-		return STATUS_BAD_INPUT;
-	}
+	TRY(find_problem(reader, at, line.problem, &problem, err));
 	if (problem->entry)
 		tuned_entry_release(problem->entry);
 	else
 		problem->entry = memory_zeroed(1, sizeof(*problem->entry));
 	*problem->entry = line.entry;
+	line.entry = (struct tuned_entry){0};
 	return STATUS_OK;
 }
 
@@ -273,8 +274,7 @@ static enum status read_finish(
 	return STATUS_OK;
 }
 
-/* Finds the run that a line names; several processes may write to one journal. A line without a
- * run belongs to the last run above it. */
+/* A line without a run belongs to the last run above it. */
 static enum status find_run(struct journal_reader *reader, const struct json_at *at,
 	const char *event, struct error *err)
 {
@@ -317,70 +317,132 @@ static enum status read_event(
 	return strcmp(event, "finish") == 0 ? read_finish(reader, at, err) : STATUS_OK;
 }
 
-/* *whole is set if the line is as it was written, whether it is valid or not. */
-static enum status journal_read_line(struct journal_reader *reader, const char *line, size_t length,
+/* Keeps only ids of runs and numbers of problems. */
+static enum status check_references(
+	struct journal_reader *reader, const struct json_at *at, struct error *err)
+{
+	struct journal_record *record = reader->record;
+	const char *event = json_string_of(at, "event");
+	struct journal_problem problem = {0}, *found;
+	struct json_at number;
+
+	if (strcmp(event, "run") == 0) {
+		ARRAY_GROW(record->runs, record->run_count, record->run_capacity);
+		record->runs[record->run_count++] =
+			(struct journal_run){.run.id = string_copy(json_string_of(at, "id"))};
+		return STATUS_OK;
+	}
+	TRY(find_run(reader, at, event, err));
+	if (strcmp(event, "problem") == 0 && json_find(at, "number", &number)) {
+		TRY(json_get_int(&number, &problem.number, err));
+		ARRAY_GROW(reader->run->problems, reader->run->problem_count,
+			reader->run->problem_capacity);
+		reader->run->problems[reader->run->problem_count++] = problem;
+	} else if (json_find(at, "problem", &number) && json_is_int(&number)) {
+		TRY(json_get_int(&number, &problem.number, err));
+		return find_problem(reader, at, problem.number, &found, err);
+	}
+	return STATUS_OK;
+}
+
+/* *whole: the line is as it was written. A check reports wrong members before a wrong checksum. */
+static enum status journal_read_line(struct journal_reader *reader, const struct file_lines *lines,
 	bool *whole, struct error *err)
 {
 	CLEANUP(json_release) struct json *root = NULL;
 	struct json_at at;
 
-	*whole = false;
-	TRY(journal_line_check(line, length, reader->where, err));
-	TRY(json_parse(line, length, reader->where, &root, err));
-	*whole = true;
+	*whole = reader->use == JOURNAL_FORM ||
+		 journal_line_check(lines->line, lines->length, reader->where, err) == STATUS_OK;
+	if (!*whole && reader->use == JOURNAL_KEEP)
+		return STATUS_BAD_INPUT;
+	if (json_parse(lines->line, lines->length, reader->where, &root, *whole ? err : NULL) !=
+		STATUS_OK) {
+		*whole = false;
+		return reader->use == JOURNAL_FORM ? STATUS_OK : STATUS_BAD_INPUT;
+	}
 	at = json_root(root, reader->where);
-	return read_event(reader, &at, err);
+	if (reader->use != JOURNAL_KEEP && journal_form_check(&at, err) != STATUS_OK) {
+		*whole = reader->is_invalid = true;
+		return STATUS_BAD_INPUT;
+	}
+	if (!*whole)
+		return STATUS_BAD_INPUT;
+	return reader->use == JOURNAL_FORM    ? STATUS_OK
+	       : reader->use == JOURNAL_CHECK ? check_references(reader, &at, err)
+					      : read_event(reader, &at, err);
 }
 
-static void read_lines(struct journal_reader *reader, const char *path, const struct text *content)
+static void skip_line(struct journal_record *record, const struct error *reason, bool is_torn)
+{
+	if (is_torn)
+		record->ignored_lines++;
+	else if (!record->bad_lines++)
+		record->bad_line = string_copy(reason->message);
+}
+
+/* The first line was read. A kill leaves the last line of a run incomplete, and the next run starts
+ * a new line. */
+static enum status read_lines(
+	struct journal_reader *reader, struct file_lines *lines, struct error *err)
 {
 	struct journal_record *record = reader->record;
-	size_t number = 0;
+	struct error incomplete = {0};
+	bool any = true, is_ended = true;
 
-	for (size_t at = 0; at < content->length;) {
-		const char *line = content->data + at;
-		const char *newline = memchr(line, '\n', content->length - at);
-		size_t length = newline ? (size_t)(newline - line) : content->length - at;
+	for (size_t number = 1; any; number++) {
 		struct error reason = {0};
 		bool whole;
 
-		at += newline ? length + 1 : length;
-		number++;
-		snprintf(reader->where, sizeof(reader->where), "%s: line %zu", path, number);
-		if (!length ||
-			journal_read_line(reader, line, length, &whole, &reason) == STATUS_OK)
-			continue;
-		/* a kill leaves the last line of a run incomplete, and the next run starts a new
-		 * line */
-		if (!whole && (!newline || string_starts_with(content->data + at, run_line_start)))
-			record->ignored_lines++;
-		else if (!record->bad_lines++)
-			record->bad_line = string_copy(reason.message);
+		if (incomplete.message[0])
+			skip_line(record, &incomplete,
+				string_starts_with(lines->line, run_line_start));
+		incomplete = (struct error){0};
+		snprintf(reader->where, sizeof(reader->where), "%s: line %zu", lines->path, number);
+		if (lines->length &&
+			journal_read_line(reader, lines, &whole, &reason) != STATUS_OK) {
+			if (whole)
+				skip_line(record, &reason, false);
+			else
+				incomplete = reason;
+		}
+		is_ended = lines->is_ended;
+		TRY(file_lines_next(lines, &any, err));
 	}
-}
-
-enum status journal_parse(const struct text *content, const char *path,
-	struct journal_record *record, struct error *err)
-{
-	struct journal_reader reader = {.record = record};
-
-	*record = (struct journal_record){0};
-	read_lines(&reader, path, content);
-	if (!record->bad_lines || record->run_count)
+	if (incomplete.message[0])
+		skip_line(record, &incomplete, !is_ended);
+	if (!record->bad_lines || (reader->use == JOURNAL_KEEP && record->run_count))
 		return STATUS_OK;
 	error_set(err, STATUS_BAD_INPUT, "%s", record->bad_line);
-	journal_record_release(record);
-	return error_hint(
-		err, "the run line is damaged, and the other lines cannot be read without it");
+	return record->run_count || reader->is_invalid
+		       ? STATUS_BAD_INPUT
+		       : error_hint(err, "the run line is damaged, and the other lines cannot be "
+					 "read without it");
 }
 
 enum status journal_read(const char *path, struct journal_record *record, struct error *err)
 {
-	CLEANUP(text_release) struct text content = {0};
+	CLEANUP(file_lines_close) struct file_lines lines = {0};
+	struct journal_reader reader = {.record = record};
+	enum status status;
+	bool any;
 
 	*record = (struct journal_record){0};
-	TRY(file_read(path, &content, err));
-	return journal_parse(&content, path, record, err);
+	TRY(file_lines_open(path, &lines, err));
+	TRY(file_lines_next(&lines, &any, err));
+	status = read_lines(&reader, &lines, err);
+	if (status != STATUS_OK)
+		journal_record_release(record);
+	return status;
+}
+
+enum status journal_check(struct file_lines *lines, bool form_only, struct error *err)
+{
+	CLEANUP(journal_record_release) struct journal_record record = {0};
+	struct journal_reader reader = {
+		.record = &record, .use = form_only ? JOURNAL_FORM : JOURNAL_CHECK};
+
+	return read_lines(&reader, lines, err);
 }
 
 char *journal_notice(const struct journal_record *record)

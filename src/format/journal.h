@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * The journal of a run has every event as one JSON line, written with one call, so that a kill or a
- * full disk loses nothing that was measured. It is enough to resume a run without repeating a
- * measurement, and to replay it without a GPU. Plain and gzip files are read; writing appends to
- * plain files.
+ * The journal has every event of a run as one JSON line, written with one call, so that a kill or
+ * a full disk loses no measurement. A run can be resumed and replayed from it. The "event" of a
+ * line:
  *
- * Lines, by their "event":
+ * 	run         the run, its GPU model and the request
+ * 	problem     its number, its keys, the families that are searched
+ * 	evaluation  the problem's number, and format/result.h's members
+ * 	final       the same, from the final measurement
+ * 	entry       the problem's number, and its entry of the tuned file
+ * 	finish      run, status
  *
- *	run         the run, its GPU model and the request
- *	problem     its number, its keys, the families that are searched
- *	evaluation  the problem's number, and format/result.h's members
- *	final       as evaluation, from the re-measurement, whose samples are interleaved
- *	entry       the problem's number, and entry as in the tuned file: the problem is concluded
- *	finish      run, status
- *
- * The records of format/journal_line.c have the members of each. Each line names its run, because
- * several processes may write to one journal, and ends with a checksum: CRC-32 of the characters
- * before `,"checksum"`, in hexadecimal digits.
- *
- * No line is ever removed. A torn last line is ignored, and a damaged line is skipped.
+ * Each line names its run and ends with a CRC-32 of the characters before `,"checksum"`. A torn
+ * last line is ignored, and a damaged line is skipped.
  */
 #ifndef FORMAT_JOURNAL_H
 #define FORMAT_JOURNAL_H
 
 #include <stdbool.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "format/run.h"
 #include "format/tuned_entry.h"
@@ -32,21 +27,19 @@
 /* ---- writing ---- */
 struct journal;
 
-/* Opens a file for appending, and makes it and its folder if they are absent. A gzip file cannot
- * be appended to: STATUS_BAD_INPUT. */
+/* Opens or creates a file for appending. Refuses gzip files. */
 enum status journal_open(const char *path, struct journal **journal, struct error *err);
-/* Appends {"event": event, ...members of line} and takes ownership of line. Returns
- * STATUS_FAILED if the disk is full; earlier lines stay intact. After a failure nothing more is
- * written, because a later, shorter line that still fits, such as a finish, would hide that
- * lines are missing. */
+/* Appends {"event": event, ...members of line}, and takes ownership of line. After a failure (the
+ * disk is full) nothing more is written, because a later, shorter line would hide that lines are
+ * missing. */
 enum status journal_write(
 	struct journal *journal, const char *event, struct json *line, struct error *err);
-/* Whether a process is still writing this run, so that it must not be resumed. */
+/* Whether a process is still writing this run. */
 bool journal_run_lives(const char *path, const char *run_id);
 void journal_close(struct journal *journal);
 
 /* ---- reading ---- */
-/* Whether a file name ends as a journal's does: "x.jsonl" or "x.jsonl.gz". */
+/* "x.jsonl" or "x.jsonl.gz" */
 static inline bool journal_is_named(const char *path)
 {
 	return string_ends_with(path, ".jsonl") || string_ends_with(path, ".jsonl.gz");
@@ -61,7 +54,7 @@ struct journal_family {
 	char *name;
 	struct journal_parameter *parameters;
 	size_t parameter_count;
-	double product; /* product of the numbers of values; 0: not known, and neither is `legal` */
+	double product; /* of the numbers of values; 0: not known, as is `legal` */
 	uint64_t legal;
 };
 
@@ -72,12 +65,12 @@ struct journal_problem {
 	struct named_values keys;
 	struct journal_family *families;
 	size_t family_count;
-	struct json *line;      /* the complete problem line */
+	struct json *line;
 	struct result *results; /* from "evaluation" lines */
 	size_t result_count, result_capacity;
-	struct result *remeasurements; /* from "final" lines, in the order of writing */
+	struct result *remeasurements; /* in the order of writing */
 	size_t remeasurement_count, remeasurement_capacity;
-	struct tuned_entry *entry; /* NULL: the problem was not concluded */
+	struct tuned_entry *entry; /* NULL: not concluded */
 };
 
 struct journal_options {
@@ -87,11 +80,11 @@ struct journal_options {
 struct journal_run {
 	struct run run;
 	char *signature;
-	char *resumes; /* id of the interrupted run that this run continues, or NULL */
+	char *resumes; /* the interrupted run that this one continues, or NULL */
 	struct gpu_model device;
 	struct journal_options options;
-	struct json *line;   /* the complete run line */
-	struct json *finish; /* the complete finish line; NULL: the run did not end */
+	struct json *line;
+	struct json *finish; /* NULL: the run did not end */
 	struct journal_problem *problems;
 	size_t problem_count, problem_capacity;
 };
@@ -99,26 +92,23 @@ struct journal_run {
 struct journal_record {
 	struct journal_run *runs;
 	size_t run_count, run_capacity;
-	size_t ignored_lines; /* incomplete last lines, left by a kill */
-	size_t bad_lines;     /* damaged lines, which were skipped */
-	char *bad_line;       /* error of the first damaged line */
+	size_t ignored_lines; /* incomplete last lines */
+	size_t bad_lines;
+	char *bad_line;
 };
 
-/* Reads a whole journal. Damaged lines are skipped and counted. A last line without a newline
- * that does not parse is ignored, and unknown events are skipped. It is an error if no run line
- * is intact. */
+/* Plain or gzip. Damaged lines are skipped. Fails if no run line is intact. */
 enum status journal_read(const char *path, struct journal_record *record, struct error *err);
-/* Parses the content of a journal like journal_read(). */
-enum status journal_parse(const struct text *content, const char *path,
-	struct journal_record *record, struct error *err);
+/* The first line was read. Keeps only runs and numbers of problems. form_only ignores checksums and
+ * references between lines. */
+enum status journal_check(struct file_lines *lines, bool form_only, struct error *err);
 void journal_record_release(struct journal_record *record);
-/* Says how many lines were skipped, and why. Returns NULL if none was. The caller frees the
- * text. */
+/* NULL if no line was skipped. The caller frees the text. */
 char *journal_notice(const struct journal_record *record);
-/* The last run with this signature if it did not finish, else NULL. */
+/* NULL if the last run with this signature finished. */
 const struct journal_run *journal_resumable(
 	const struct journal_record *record, const char *signature);
-/* The run that this run continued, or NULL. */
+/* NULL if it continued none. */
 const struct journal_run *journal_previous(
 	const struct journal_record *record, const struct journal_run *run);
 const struct journal_problem *journal_problem_find(

@@ -13,7 +13,7 @@ static const struct record_rule text_rule = {.expected = "a text that is not emp
 
 #define PROBLEM_NUMBER(type) RECORD_VALUE(type, problem, "problem", .low = 0, .high = INFINITY)
 
-/* The last members of each line. The reader of journals handles them. */
+/* The reader of journals handles the last members of each line. */
 #define CHECKSUM RECORD_COMMENT("checksum")
 #define LINE_END RECORD_COMMENT("run"), CHECKSUM
 
@@ -116,7 +116,13 @@ static const struct record_member finish_members[] = {
 RECORD_DEFINE(struct journal_finish, journal_finish_record, finish_members, .name = "finish_line",
 	.open = true);
 
-const struct journal_line journal_lines[] = {
+RECORD_RELEASE(journal_result_release, journal_result_record);
+RECORD_RELEASE(journal_entry_release, journal_entry_record);
+
+static const struct journal_line {
+	const char *event;
+	const struct record *record;
+} journal_lines[] = {
 	{"run", &journal_run_record},
 	{"problem", &journal_problem_record},
 	{"evaluation", &journal_result_record},
@@ -127,7 +133,6 @@ const struct journal_line journal_lines[] = {
 };
 
 /* ---- text ---- */
-/* The last member of a line: CRC-32 of the text before it. */
 static const char checksum_key[] = ",\"checksum\":\"";
 
 enum {
@@ -150,7 +155,7 @@ void journal_line_put(const char *event, struct json *line, const char *run_id, 
 		json_put_string(line, "run", run_id);
 	printed = json_print(line, false);
 	text_appendf(text, "{\"event\":\"%s\",%s", event, printed + 1);
-	text_cut(text, text->length - 1); /* without the closing brace */
+	text_cut(text, text->length - 1);
 	checksum_of(text->data + start, text->length - start, digits);
 	text_appendf(text, "%s%s\"}\n", checksum_key, digits);
 }
@@ -175,7 +180,7 @@ enum status journal_line_check(
 		where, CHECKSUM_DIGITS, end + key_length, digits);
 }
 
-static enum status check_event(const struct json_at *at, struct error *err)
+enum status journal_form_check(const struct json_at *at, struct error *err)
 {
 	const struct journal_line *line = journal_lines;
 	const char *event;
@@ -184,23 +189,4 @@ static enum status check_event(const struct json_at *at, struct error *err)
 	while (line->event && strcmp(line->event, event) != 0)
 		line++;
 	return line->event ? record_check(line->record, at, err) : STATUS_OK;
-}
-
-enum status journal_form_check(const char *path, const char *text, struct error *err)
-{
-	const char *line = text;
-
-	for (size_t number = 1; *line; number++) {
-		const size_t length = strcspn(line, "\n");
-		CLEANUP(memory_free) char *where = string_format("%s: line %zu", path, number);
-		CLEANUP(json_release) struct json *root = NULL;
-
-		if (length && json_parse(line, length, where, &root, NULL) == STATUS_OK) {
-			const struct json_at at = json_root(root, where);
-
-			TRY(check_event(&at, err));
-		}
-		line += length + (line[length] == '\n');
-	}
-	return STATUS_OK;
 }

@@ -184,7 +184,8 @@ static enum status result_check(
 	(void)context;
 	if (result->is_timed && !json_find(at, "timing", &timing))
 		return json_invalid(at, err, "the member \"timing\" is missing");
-	result_summarise(result);
+	if (result->sample_count)
+		result_summarise(result);
 	if (!result->resources)
 		result->launch_count = result->score.launch_count;
 	return STATUS_OK;
@@ -195,10 +196,10 @@ RECORD_DEFINE(struct result, result_record, result_members, .name = "result", .o
 
 void result_summarise(struct result *result)
 {
-	if (!result->sample_count)
-		return;
-	result->time = statistics_summary(result->samples_us, result->sample_count);
-	result->is_timed = true;
+	result->is_timed = result->sample_count > 0;
+	result->time = result->is_timed
+			       ? statistics_summary(result->samples_us, result->sample_count)
+			       : (struct summary){0};
 }
 
 void result_release(struct result *result)

@@ -116,7 +116,7 @@ void result_release(struct result *result);
  * flags, verification, digests, energy. Identity, outcome, resources and score of `result` do
  * not change. */
 void result_add(struct result *result, struct result *found);
-/* Makes `time` from the samples, if there are any. */
+/* Makes `time` from the samples. */
 void result_summarise(struct result *result);
 /* Replaces the samples. samples_us may point to the result's own samples. */
 void result_set_samples(struct result *result, const double *samples_us, size_t count);

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/json_list.h"
 #include "base/memory.h"
 #include "record/record_read.h"
 #include "record/record_write.h"
@@ -30,7 +29,7 @@ void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device)
 		.entries = memory_zeroed(1, sizeof(*tuned->entries))};
 }
 
-/* All members are 0 unless the path is a regular file. */
+/* 0: no regular file. */
 static struct tuned_version tuned_version_of(const char *path)
 {
 	struct stat info;
@@ -46,22 +45,43 @@ bool tuned_exists(const char *path)
 	return tuned_version_of(path).size > 0;
 }
 
-static enum status read_entries(struct json_list *list, struct tuned *tuned, struct error *err)
+/* Keeps at most `most` entries. */
+static enum status read_list(
+	struct json_list *list, size_t most, struct tuned *tuned, struct error *err)
 {
+	const char *found;
 	size_t capacity = 0;
 	struct json_at element;
 	enum status status;
 
+	/* of another format they would give misleading errors */
+	TRY(json_expect(&list->root, JSON_OBJECT, err));
+	found = json_string_of(&list->root, "format");
+	if (json_expect_format(&list->root, "tiletune.tuned/1", err) != STATUS_OK)
+		return found && string_starts_with(found, "tiletune.own_kernel/")
+			       ? error_hint(err, "tune this kernel: tiletune tune %s -o tuned.json",
+					 list->file)
+			       : STATUS_BAD_INPUT;
+	TRY(record_from_json(&tuned_record, &list->root, tuned, NULL, err));
 	while (json_list_next(list, &element, &status, err)) {
-		struct tuned_entry *entry;
+		struct tuned_entry entry = {0};
 
+		TRY(record_from_json(&tuned_entry_record, &element, &entry, NULL, err));
+		if (tuned->entry_count == most) {
+			tuned_entry_release(&entry);
+			continue;
+		}
 		ARRAY_GROW(tuned->entries, tuned->entry_count + 1, capacity);
-		entry = &tuned->entries[tuned->entry_count];
-		*entry = (struct tuned_entry){0};
-		TRY(record_from_json(&tuned_entry_record, &element, entry, NULL, err));
-		tuned->entry_count++;
+		tuned->entries[tuned->entry_count++] = entry;
 	}
 	return status;
+}
+
+enum status tuned_check(struct json_list *list, struct error *err)
+{
+	CLEANUP(tuned_release) struct tuned tuned = {0};
+
+	return read_list(list, 0, &tuned, err);
 }
 
 enum status tuned_parse(
@@ -69,19 +89,9 @@ enum status tuned_parse(
 {
 	CLEANUP(json_list_release) struct json_list list = {0};
 	CLEANUP(tuned_release) struct tuned read = {0};
-	const char *found;
 
 	TRY(json_list_open(text_string(content), content->length, path, "entries", &list, err));
-	/* check the format first: members of another format would give misleading errors */
-	TRY(json_expect(&list.root, JSON_OBJECT, err));
-	found = json_string_of(&list.root, "format");
-	if (json_expect_format(&list.root, "tiletune.tuned/1", err) != STATUS_OK)
-		return found && string_starts_with(found, "tiletune.own_kernel/")
-			       ? error_hint(err, "tune this kernel: tiletune tune %s -o tuned.json",
-					 path)
-			       : STATUS_BAD_INPUT;
-	TRY(record_from_json(&tuned_record, &list.root, &read, NULL, err));
-	TRY(read_entries(&list, &read, err));
+	TRY(read_list(&list, SIZE_MAX, &read, err));
 	read.path = string_copy(path);
 	*tuned = read;
 	read = (struct tuned){0};
@@ -118,7 +128,7 @@ void tuned_complete(struct tuned *tuned, const struct catalogue *catalogue)
 	}
 }
 
-/* ---- writing: each member, run and entry has its own line, so that diffs are easy to read ---- */
+/* ---- writing: each member, run and entry has its own line ---- */
 static void append_list(
 	struct text *text, const struct record *record, const void *items, size_t count)
 {

@@ -34,7 +34,8 @@ size_t record_field_find(const struct record_fields *fields, const char *name, s
 		const size_t at = (from + i) % fields->count;
 		const struct record_member *member = fields->items[at].member;
 
-		if (!(member->flags & RECORD_NOT_JSON) && strcmp(member->name, name) == 0)
+		if (*member->name == *name && !(member->flags & RECORD_NOT_JSON) &&
+			strcmp(member->name, name) == 0)
 			return at;
 	}
 	return SIZE_MAX;
