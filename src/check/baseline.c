@@ -87,7 +87,7 @@ static enum status write_cubins(const struct check *check, const struct check_ro
 	json = kernel_json("cubin", &row->winner, &trial->build, &trial->plan, units, files,
 		check->context->device->spec->arch, compiler_identity(check->context->compiler));
 	printed = json_print(json, true);
-	/* written last, because it shows that the cubins are complete */
+	/* written last: the cubins are complete */
 	return file_write(metadata, printed, strlen(printed), err);
 }
 
@@ -116,8 +116,7 @@ void check_kept_release(struct device_job *binary)
 }
 
 /* ---- updating the baseline ---- */
-/* Converts today's kernel to a row of a tuned file. On a device model, which times nothing, the
- * row keeps the baseline's time. */
+/* On a device model the row keeps the baseline's time. */
 static enum status row_today(
 	const struct check_row *row, struct tuned_row *today, struct error *err)
 {
@@ -138,7 +137,6 @@ static enum status row_today(
 	return STATUS_OK;
 }
 
-/* Drops predicted rows of other families if the entry's time was measured. */
 static void drop_predicted(struct tuned_entry *entry, bool measured_now)
 {
 	if (!measured_now || !entry->predicted)
@@ -148,7 +146,7 @@ static void drop_predicted(struct tuned_entry *entry, bool measured_now)
 	entry->family_count = 0;
 }
 
-/* Puts the entry into the baseline and takes ownership of its content. */
+/* Takes ownership of the entry's content. */
 static void put_entry(struct check *check, struct check_row *row, struct tuned_entry *entry)
 {
 	const char *kept;
@@ -158,7 +156,7 @@ static void put_entry(struct check *check, struct check_row *row, struct tuned_e
 	tuned_put_entry(check->baseline, entry, NULL, &kept);
 }
 
-/* Sets the run of rows that were not timed now. */
+/* Of rows that were not timed now. */
 static void put_run(struct tuned_entry *entry, const char *run_id)
 {
 	for (size_t i = 0; i < entry->family_count; i++)
@@ -168,7 +166,7 @@ static void put_run(struct tuned_entry *entry, const char *run_id)
 	entry->run = string_copy(run_id);
 }
 
-/* With a new kernel or compiler, today's binary is not the baseline's. */
+/* Today's binary is then not the baseline's. */
 static const uint32_t changed = CHECK_DIFFERS(KERNEL) | CHECK_DIFFERS(NVRTC);
 
 enum status check_update(struct check *check, const char *run_id, struct error *err)

@@ -150,7 +150,7 @@ static enum status read_problems(struct check *check, struct error *err)
 	return STATUS_OK;
 }
 
-/* Selecting a name that no entry has is a typing error, not an empty check. */
+/* This is a typing error, not an empty check. */
 static enum status nothing_to_check(const struct check *check, struct error *err)
 {
 	if (!check->options.only || !check->options.only[0])
@@ -162,7 +162,7 @@ static enum status nothing_to_check(const struct check *check, struct error *err
 		check->problems.count ? check->problems.items[0]->text : "");
 }
 
-/* Makes the row "not comparable" if the environment differs in a way that is not allowed. */
+/* If a difference is not allowed, the row is not comparable. */
 static void compare_environment(struct check *check, struct check_row *row)
 {
 	CLEANUP(text_release) struct text names = {0};
@@ -180,8 +180,7 @@ static void compare_environment(struct check *check, struct check_row *row)
 			names.data);
 }
 
-/* Fails if the catalogue lacks the entry's family, for example because its folder was not
- * searched. Nothing is then known about the kernel. */
+/* The catalogue may lack the entry's family, if its folder was not searched. */
 static enum status expect_family(const struct check *check, const struct tuned_entry *entry,
 	const struct family **family, struct error *err)
 {
@@ -279,7 +278,6 @@ enum status check_open(struct context *context, struct tuned *baseline,
 
 const char check_same_reason[] = "the same resources; not timed";
 
-/* Judges a row by its resources, on a device model. */
 static void judge_resources(struct check_row *row)
 {
 	CLEANUP(text_release) struct text worse = {0};
@@ -333,7 +331,7 @@ enum status check_status(const struct check *check)
 
 void check_release(struct check *check)
 {
-	evaluator_release(&check->evaluator); /* before the rows: trials borrow from them */
+	evaluator_release(&check->evaluator); /* before the rows, from which trials borrow */
 	for (size_t i = 0; i < check->row_count; i++)
 		check_row_release(&check->rows[i]);
 	free(check->rows);

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/format_text.h"
 
-/* Appends the row's problem. If the entry can no longer be built, all of its keys are named. */
+/* With all keys if the entry can no longer be built. */
 static void append_title(const struct check_row *row, struct text *text)
 {
 	const struct problem *problem = row->problem;
@@ -55,7 +55,7 @@ static bool is_same_reason(const struct check_row *row, const struct check_row *
 	       strcmp(row->reason, other->reason) == 0;
 }
 
-/* Lists rows that are not comparable for the same reason as one row. */
+/* Rows that are not comparable for the same reason become one line. */
 static void text_row(const struct check *check, const struct check_row *row, struct text *text)
 {
 	size_t more = 0;

@@ -14,7 +14,7 @@
 #include "engine/kernel_check.h"
 #include "engine/evaluator.h"
 
-/* Makes a problem such as "n=1024,layout=rows" with a value for each key without a default. */
+/* "n=1024,layout=rows", with all keys that have no default. */
 static void invent_problem(const struct operation *operation, struct text *text)
 {
 	const int64_t usual = 1024;
@@ -36,8 +36,7 @@ static void invent_problem(const struct operation *operation, struct text *text)
 	}
 }
 
-/* Finds a problem to compile for: the one of the keys' defaults, of an example, or an invented
- * one. The list stays empty if no such problem exists. */
+/* From the keys' defaults, an example, or invented; the list may stay empty. */
 static enum status some_problem(
 	const struct family *family, struct problem_list *problems, struct error *err)
 {
@@ -89,11 +88,11 @@ static void find_missing(const struct trial *trial, const char *file, struct tex
 }
 
 enum {
-	SAMPLED_MAX = 5 /* kernels of an own kernel's space that are compiled */
+	SAMPLED_MAX = 5 /* of an own kernel's space */
 };
 
-/* Adds legal configurations that are spread over the space: the first values of all parameters,
- * the last values, and values between. The default configuration is already in the list. */
+/* The first values of all parameters, the last values, and values between. The default
+ * configuration is already in the list. */
 static enum status add_spread(
 	const struct bound_family *bound, struct evaluator *evaluator, struct error *err)
 {
@@ -126,8 +125,8 @@ static bool is_compiled(const struct trial *trial)
 	       trial->result.outcome == OUTCOME_PRUNED_BY_MODEL;
 }
 
-/* Fails if the default configuration (the first trial) or most of the configurations do not
- * compile. A source may reject a few of them, for example with static_assert. */
+/* The default configuration (the first trial) and half of all must compile. A source may reject a
+ * few, for example with static_assert. */
 static enum status expect_compiled(
 	const struct evaluator *evaluator, const struct problem *problem, struct error *err)
 {
@@ -156,9 +155,8 @@ static enum status expect_compiled(
 	return error_lines(err, first->detail);
 }
 
-/* Checks that the operation's reference and a sample of configurations compile (only the default
- * one unless the kernel is the user's own), and that the kernels accept their arguments. With
- * of_operation only the reference is checked. */
+/* Compiles the reference and the default configuration, and a sample of an own kernel's.
+ * of_operation: only the reference. */
 static enum status compile_some(const struct family *family, bool of_operation, bool is_own,
 	struct context *context, struct text *notices, struct error *err)
 {
@@ -241,8 +239,7 @@ static void list_unread(const struct family *family, const char *name,
 		text_append_listed(list, name);
 }
 
-/* Unread macros are only a notice, because a header of the toolkit may read a macro, and
- * parameters that only launches use are harmless. */
+/* Only a notice, because a header of the toolkit may read a macro. */
 static void find_unread(const struct family *family, struct text *notices)
 {
 	CLEANUP(text_release) struct text list = {0};
@@ -265,7 +262,7 @@ static void find_unread(const struct family *family, struct text *notices)
 			family->file, list.data);
 }
 
-/* `only` is a family's name, or "operation" for the reference only; NULL tries all of them. */
+/* `only`: a family's name, or "operation" for the reference; NULL: all. */
 static enum status try_all(
 	struct context *context, const char *only, struct text *notices, struct error *err)
 {
@@ -282,7 +279,7 @@ static enum status try_all(
 	return compile_families(context, only, notices, err);
 }
 
-/* Loads the folder of an operation.json or a family's JSON as the catalogue does. */
+/* As the catalogue does. */
 static enum status load_folder(const char *path, const char *const *templates,
 	struct catalogue *catalogue, struct error *err)
 {

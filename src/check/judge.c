@@ -32,7 +32,7 @@ struct interval check_estimate_over(const struct interval *now, const struct int
 
 struct interval check_estimate_stretched(const struct interval *estimate)
 {
-	/* the ratio of the 99% and 95% quantiles of Student's distribution with three degrees of
+	/* ratio of the 99% and 95% quantiles of Student's distribution with three degrees of
 	 * freedom, which suits short series */
 	const double stretch = 5.841 / 3.182;
 
@@ -50,7 +50,7 @@ struct interval check_estimate_widened(const struct interval *estimate, double h
 
 double check_loads_half_width(double deviation, size_t loads)
 {
-	/* the 99% quantile of Student's distribution with three degrees of freedom */
+	/* 99% quantile of Student's distribution with three degrees of freedom */
 	const double student = 5.8409093097334;
 
 	_Static_assert(CHECK_LOADS == 4, "three degrees of freedom");
@@ -95,16 +95,12 @@ enum check_verdict check_judge_clocked(const struct check_rule *rule, const stru
 	return verdict;
 }
 
-/* The variation between runs of one binary on one GPU that intervals do not show, for each kind
- * of reference time. It is larger for a time from another run, which timed the kernel among
- * other kernels and at another temperature. */
+/* The variation between runs of one binary on one GPU that intervals do not show. It is larger for
+ * a time from another run, among other kernels and at another temperature. */
 static const double floor_ratio[CHECK_AGAINST_COUNT] = {
 	[CHECK_AGAINST_TUNED] = 0.02,
 	[CHECK_AGAINST_KEPT] = 0.005,
 };
-/* An interval need not be narrower than this part of the threshold. */
-static const double known_part = 0.2;
-
 static struct interval ratio_of(const struct contender *contender, const struct contender *over)
 {
 	return round_times_ratio(contender_times(contender), contender_times(over), CONFIDENCE_99);
@@ -115,14 +111,12 @@ static double median_us(const struct contender *contender)
 	return round_times_median(contender_times(contender));
 }
 
-/* The relative error of a contender's time, estimated from the differences between its loads.
- * The time is the mean over `loads` loads. */
+/* From the differences between its loads; of the mean over `loads` loads. */
 static double loads_half_ratio(const struct contender *contender, size_t loads)
 {
 	return check_loads_half_width(contender->load_deviation_us, loads) / median_us(contender);
 }
 
-/* Widens the interval by the differences between the contender's loads. */
 static struct interval with_loads(
 	const struct interval *estimate, const struct contender *contender)
 {
@@ -142,7 +136,7 @@ enum check_verdict check_judge_pair(const struct contender *now, const struct co
 	return check_judge(&rule, slowdown);
 }
 
-/* Gives the time ratio the relative interval of the times that were normalised round by round. */
+/* Times normalised round by round give the relative interval. */
 static struct interval time_over(const struct interval *relative, double time_ratio)
 {
 	return (struct interval){.value = time_ratio,
@@ -150,7 +144,7 @@ static struct interval time_over(const struct interval *relative, double time_ra
 		.high = relative->high / relative->value * time_ratio};
 }
 
-/* The anchor's time at the start of this check over that of the entry's run; 0: not known. */
+/* At the start of this check over that of the entry's run; 0: not known. */
 static double start_anchor_ratio(const struct check *check, const struct check_row *row)
 {
 	const double now = check->context->device->identity.anchor_us;
@@ -159,8 +153,8 @@ static double start_anchor_ratio(const struct check *check, const struct check_r
 	return run && now > 0 && run->anchor_us > 0 ? now / run->anchor_us : 0;
 }
 
-/* Judges by the time of the re-measurement, if the baseline's binary is not stored. The anchor
- * was then timed at the start of the tuning run, when the GPU was cold. */
+/* Without a stored binary. The anchor was then timed at the start of the tuning run, when the GPU
+ * was cold. */
 static void judge_tuned(const struct check *check, struct check_row *row,
 	const struct check_times *now, struct check_slowdown *judgement)
 {
@@ -174,7 +168,7 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 			relative;
 
 	then = check_estimate_stretched(&then);
-	/* the re-measurement used a single load */
+	/* the final measurement used a single load */
 	then = check_estimate_widened(&then, then.value * loads_half_ratio(row->today, 1));
 	relative = time_over(&now->per_anchor, now->time_us);
 	relative = check_estimate_over(&relative, &then);
@@ -229,7 +223,7 @@ bool check_time_is_known(
 	judgement = judge_times(check, row, anchor);
 	/* a regression is measured for as long as possible */
 	return judgement.verdict != CHECK_SLOWER &&
-	       judgement.own_half_ratio <= known_part * check->options.threshold_ratio;
+	       judgement.own_half_ratio <= CHECK_KNOWN_PART * check->options.threshold_ratio;
 }
 
 PRINTF_LIKE(2, 3) static void append_reason(struct text *reason, const char *format, ...)
@@ -285,7 +279,7 @@ static char *explain_judgement(
 	check_differences_list(row, false, &reason);
 	explain_machine(row, judgement, &reason);
 	if (judgement->verdict == CHECK_UNCLEAR &&
-		judgement->own_half_ratio <= known_part * check->options.threshold_ratio &&
+		judgement->own_half_ratio <= CHECK_KNOWN_PART * check->options.threshold_ratio &&
 		judgement->against == CHECK_AGAINST_TUNED)
 		append_reason(&reason, "the baseline's own time is not known more precisely; store "
 				       "a binary to compare with: `check --keep-cubins`");
@@ -315,7 +309,7 @@ void check_time(struct check *check, struct check_row *row, const struct contend
 	if (row->baseline_us > 0 && (has_kept(row) || row->same_binary))
 		row->machine_ratio = (has_kept(row) ? median_us(row->kept) : row->now.time_us) /
 				     row->baseline_us;
-	/* identical binaries cannot differ, so any slowdown is the machine's */
+	/* any slowdown is the machine's */
 	if (row->same_binary)
 		judgement.verdict = CHECK_SAME;
 	row->loads = now->load_count > 1 ? now->load_count : 0;

@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 
-/* The timing ends once the interval is at most this part of the threshold, on either side. */
-static const double known_part = 0.2;
-
 const char *const kernel_verdict_names[KERNEL_VERDICT_COUNT + 1] = {
 	[KERNEL_RIGHT] = "right",
 	[KERNEL_WRONG] = "wrong",
@@ -129,7 +126,7 @@ static void decide_failed(struct kernel_judgement *judgement, const char *who,
 					  : outcome_summary(contender->outcome)));
 }
 
-/* Takes failures. The kernel's own failure outranks the baseline's. */
+/* The kernel's own failure outranks the baseline's. */
 static bool take_failures(struct kernel_judgement *judgement)
 {
 	const struct contender *kernel = judgement->kernel.contender;
@@ -145,12 +142,8 @@ static bool take_failures(struct kernel_judgement *judgement)
 
 static enum status expect_device(const struct kernel_judgement *judgement, struct error *err)
 {
-	for (size_t i = 0; i < ARRAY_COUNT(judgement->contenders); i++)
-		if (judgement->contenders[i].outcome == OUTCOME_DEVICE_LOST)
-			return error_set(err, STATUS_NO_DEVICE, "the device was lost: %s",
-				judgement->contenders[i].detail ? judgement->contenders[i].detail
-								: "no message");
-	return STATUS_OK;
+	TRY(contender_expect_device(judgement->kernel.contender, err));
+	return contender_expect_device(judgement->baseline.contender, err);
 }
 
 /* ---- running ---- */
@@ -162,7 +155,7 @@ static enum status add_kernel(
 			      : STATUS_OK;
 }
 
-/* Loads a verified kernel several times if it may be short. Otherwise takes its failure. */
+/* Several times if the kernel may be short. */
 static enum status add_loads(
 	struct kernel_judgement *judgement, struct judged_kernel *kernel, struct error *err)
 {
@@ -194,7 +187,7 @@ static enum check_verdict kernel_judgement_compare(
 static bool is_known(struct contender *contenders, size_t count, void *context)
 {
 	const struct kernel_judgement *judgement = context;
-	const double wanted_ratio = known_part * judgement->options.threshold_ratio;
+	const double wanted_ratio = CHECK_KNOWN_PART * judgement->options.threshold_ratio;
 	struct interval estimate;
 
 	if (has_failed(&contenders[0]) || !contenders[0].round_count)
@@ -254,7 +247,7 @@ static void take_comparison(struct kernel_judgement *judgement)
 				100 * judgement->options.threshold_ratio));
 }
 
-/* first_us is the kernel's time before the retest, which may have lengthened it. */
+/* first_us: before the retest, which may have lengthened the time. */
 static void take_times(struct kernel_judgement *judgement, double first_us)
 {
 	const double time_us = median_us(judgement->kernel.contender);
@@ -280,7 +273,7 @@ static enum status load_kernels(struct kernel_judgement *judgement, struct error
 	struct error reason = {0};
 	enum status status;
 
-	/* a reference that fails is a mistake of the task and no verdict about the kernel */
+	/* a reference that fails is a mistake of the task */
 	status = evaluator_prepare_problem(&judgement->evaluator, judgement->problem, &reason);
 	if (status == STATUS_OK)
 		status = add_kernel(judgement, &judgement->kernel, &reason);

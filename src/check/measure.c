@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/row.h"
 
-/* Loads today's kernels and the stored ones, short kernels several times; compares today's
- * outputs with the reference; then times all of them in rounds. A group has few rows, so that
- * their tensors fit into memory together and rounds are short. */
+/* A group has few rows, so that their tensors fit into memory together and rounds are short. */
 enum {
 	GROUP_ROWS = 8,
-	/* A visit under sustained load takes SUSTAINED_VISIT_S. */
+	/* Each visit takes SUSTAINED_VISIT_S. */
 	SUSTAINED_ROUNDS_MIN = 4,
 	SUSTAINED_ROUNDS_MAX = 12,
 };
 
-/* The rows that are on the GPU together. */
+/* Rows that are on the GPU together. */
 struct group {
 	struct check *check;
 	struct check_row *rows[GROUP_ROWS];
 	size_t count;
-	bool is_sustained; /* their baselines were timed under sustained load */
-	struct contender contenders[1 + 2 * GROUP_ROWS]; /* the anchor, followed by two per row */
+	bool is_sustained;
+	struct contender contenders[1 + 2 * GROUP_ROWS]; /* the anchor, then two per row */
 };
 
 /* ---- loading ---- */
@@ -60,8 +58,7 @@ static enum status load_kept(
 		&check->evaluator, row->problem, &row->binary, &row->kept->loads[load], err);
 }
 
-/* Alternates whether old or new kernels are loaded first, because the address of code depends on
- * earlier loads. */
+/* Alternates the order, because the address of code depends on earlier loads. */
 static enum status load_row(struct check *check, struct check_row *row, struct error *err)
 {
 	const bool is_short =
@@ -96,7 +93,7 @@ static void take_failed(struct check_row *row, const struct result *result)
 			detail ? detail : outcome_summary(result->outcome));
 }
 
-/* Outputs that differ bitwise from the baseline's are a verdict, regardless of the time. */
+/* Other bits are a verdict, regardless of the time. */
 static void take_bits(const struct check *check, struct check_row *row)
 {
 	const struct output_digest *then = row->entry.winner.result.bits;
@@ -121,7 +118,7 @@ static void take_bits(const struct check *check, struct check_row *row)
 		common.data, row->same_binary ? ", of the same binary" : "");
 }
 
-/* The stored binary is timed only if all of its loads work. */
+/* Only if all of its loads work. */
 static void take_loaded(struct check *check, struct check_row *row)
 {
 	bool is_kept_loaded = true;
@@ -135,7 +132,7 @@ static void take_loaded(struct check *check, struct check_row *row)
 		drop_contender(check, row->kept);
 	if (row->trial->stage == TRIAL_VERIFIED)
 		take_bits(check, row);
-	check_resources(check, row); /* includes the driver's figures */
+	check_resources(check, row); /* with the driver's figures */
 }
 
 static enum status load_rows(struct group *group, struct error *err)
@@ -164,7 +161,6 @@ static enum status load_rows(struct group *group, struct error *err)
 }
 
 /* ---- timing ---- */
-/* The stop rule of contenders_time(). */
 static bool are_times_known(struct contender *contenders, size_t count, void *context)
 {
 	struct group *group = context;
@@ -188,7 +184,7 @@ static double budget_seconds(const struct check *check, size_t rows)
 		       : CHECK_SECONDS_PER_ENTRY * (double)rows;
 }
 
-/* Rows that cannot run already have a verdict; they are not timed. */
+/* Rows that cannot run already have a verdict. */
 static enum status time_rows(struct group *group, struct error *err)
 {
 	struct evaluator *evaluator = &group->check->evaluator;
@@ -246,21 +242,7 @@ static void judge_rows(struct group *group)
 }
 
 /* ---- a group of rows ---- */
-static bool is_device_lost(const struct contender *contender, struct error *err)
-{
-	for (size_t i = 0; i < contender->load_count; i++) {
-		const struct result *result = &contender->loads[i]->result;
-
-		if (result->outcome != OUTCOME_DEVICE_LOST)
-			continue;
-		error_set(err, STATUS_NO_DEVICE, "the device was lost: %s",
-			result->detail ? result->detail : "no message");
-		return true;
-	}
-	return false;
-}
-
-/* If the GPU is lost, that is an error and not a verdict about kernels. */
+/* This is an error and not a verdict about kernels. */
 static enum status expect_device(const struct group *group, struct error *err)
 {
 	const struct result *anchor = &group->contenders[0].loads[0]->result;
@@ -268,11 +250,11 @@ static enum status expect_device(const struct group *group, struct error *err)
 	for (size_t i = 0; i < group->count; i++) {
 		const struct check_row *row = group->rows[i];
 
-		if (is_device_lost(row->today, err) || is_device_lost(row->kept, err))
+		if (contender_expect_device(row->today, err) != STATUS_OK ||
+			contender_expect_device(row->kept, err) != STATUS_OK)
 			return error_context(err, "%s %s", row->entry.operation, row->problem_text);
 	}
-	if (is_device_lost(&group->contenders[0], err))
-		return STATUS_NO_DEVICE;
+	TRY(contender_expect_device(&group->contenders[0], err));
 	return anchor->outcome == OUTCOME_OK
 		       ? STATUS_OK
 		       : error_set(err, STATUS_NO_DEVICE,
@@ -305,7 +287,7 @@ static enum status measure_group(struct group *group, struct error *err)
 	}
 	status = measure_rows(group, err);
 	for (size_t i = 0; i < group->count; i++) {
-		group->rows[i]->today->loads[0] = NULL; /* the row owns this trial */
+		group->rows[i]->today->loads[0] = NULL; /* owned by the row */
 		group->rows[i]->today = group->rows[i]->kept = NULL;
 	}
 	for (size_t i = 0; i < 1 + 2 * group->count; i++)
@@ -313,7 +295,7 @@ static enum status measure_group(struct group *group, struct error *err)
 	return status;
 }
 
-/* Measures the rows whose baselines were timed under this load. */
+/* Rows whose baselines were timed under this load. */
 static enum status measure_load(struct check *check, bool is_sustained, struct error *err)
 {
 	for (size_t at = 0; at < check->row_count;) {

@@ -95,7 +95,7 @@ enum status check_compile(struct check *check, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- registers, spills, shared memory and occupancy, then and now ---- */
+/* ---- resources, then and now ---- */
 struct launch_figures {
 	int64_t threads, regs, spill_bytes, stack_bytes, smem_static_bytes, smem_dynamic_bytes,
 		blocks_per_sm;
@@ -110,9 +110,9 @@ static void add_difference(struct check_row *row, bool is_worse, char *text)
 		(struct check_difference){.text = text, .is_worse = is_worse};
 }
 
-/* Values that the baseline lacks are -1. It does not store the threads that the compiler chose for
- * a tile kernel, but the blocks per SM that followed from them. Old baselines do not store local
- * memory; a kernel that spilled had some. */
+/* -1: the baseline lacks the value. Of a tile kernel it stores the blocks per SM, but not the
+ * threads that the compiler chose. Old baselines do not store local memory; a kernel that spilled
+ * had some. */
 static struct launch_figures figures_then(const struct tuned_row *row, size_t i, bool is_tile)
 {
 	const struct tuned_launch *launch = &row->launches[i];
@@ -136,8 +136,7 @@ static struct launch_figures figures_now(
 		resources->blocks_per_sm};
 }
 
-/* Computes the blocks per SM of both sides in the same way, because the driver's answer then and
- * the model's now could differ. */
+/* The driver's answer then and the model's now could differ. */
 static void calculate_blocks(const struct device_spec *spec, struct launch_figures *figures)
 {
 	enum occupancy_limiter limiter;
@@ -149,8 +148,7 @@ static void calculate_blocks(const struct device_spec *spec, struct launch_figur
 				figures->smem_static_bytes, figures->smem_dynamic_bytes, &limiter);
 }
 
-/* Adds a difference if both values are known and differ. `worse` is the sign of a change for the
- * worse, or 0. */
+/* Only if both values are known. `worse`: the sign of a change for the worse, or 0. */
 static void compare_figures(struct check_row *row, const char *where, const char *what,
 	const char *unit, int64_t then, int64_t now, int worse)
 {
@@ -160,7 +158,7 @@ static void compare_figures(struct check_row *row, const char *where, const char
 				(long long)now, unit));
 }
 
-/* Returns -1 if not known. */
+/* -1: not known. */
 static int64_t smem_bytes(const struct launch_figures *figures)
 {
 	return figures->smem_static_bytes >= 0 && figures->smem_dynamic_bytes >= 0
@@ -168,7 +166,7 @@ static int64_t smem_bytes(const struct launch_figures *figures)
 		       : -1;
 }
 
-/* On a device model, fails the row if the kernel does not fit. A real GPU reports this itself. */
+/* On a device model; a GPU reports this itself. */
 static void expect_fits(const struct device_spec *spec, struct check_row *row, const char *where,
 	const struct launch_figures *now)
 {
@@ -201,13 +199,11 @@ static void compare_launch(const struct check *check, struct check_row *row, con
 		now.blocks_per_sm, -1);
 }
 
-/* Lists remarks of the compiler that are new. */
 static void compare_flags(struct check_row *row)
 {
 	uint32_t now = row->trial->result.flags;
 
-	/* spills are listed with their size, and throttling or a warm L2 are no properties of
-	 * the kernel */
+	/* not listed here: spills with their size, and what is no property of the kernel */
 	now &= ~(row->entry.winner.result.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED) |
 		 FLAG_MASK(WARM_L2));
 	for (int flag = 0; flag < FLAG_COUNT; flag++)

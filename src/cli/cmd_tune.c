@@ -254,8 +254,8 @@ static enum status choose_shared(
 		"shared by %zu problems: %s {%s}\n  of %zu that were compared; %.1f%% slower than "
 		"the "
 		"best of each in the geometric mean, at most %.1f%%\n",
-		tuning->problems.count, shared->family, shared->configuration, shared->compared,
-		100 * shared->mean_loss, 100 * shared->largest_loss);
+		tuning->problems.count, shared->members[0].family, shared->members[0].configuration,
+		shared->compared, 100 * shared->mean_loss, 100 * shared->largest_loss);
 	show_prices(out, &tuning->problems, shared);
 	return STATUS_OK;
 }
@@ -375,9 +375,9 @@ static enum status tune(struct tuning *tuning, struct error *err)
 	request->keep_going = tuning->problems.count > 1;
 	if (options->shared) {
 		TRY(choose_shared(tuning, show.out, &shared, err));
-		shared_family[0] = shared.family;
+		shared_family[0] = shared.members[0].family;
 		request->candidates.families = shared_family;
-		request->candidates.config = shared.configuration;
+		request->candidates.config = shared.members[0].configuration;
 	}
 	if (options->bits)
 		TRY(choose_bits(tuning, show.out, &rule, err));

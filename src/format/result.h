@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The result of a candidate. A worker's reply holds a part of it, which the evaluator completes.
- * The journal stores it, and the selection, `check` and `report` read it.
+ * The result of a candidate, from the worker's reply to the journal, the selection, `check` and
+ * `report`.
  */
 #ifndef FORMAT_RESULT_H
 #define FORMAT_RESULT_H
@@ -17,7 +17,6 @@
 #include "plan/reference_plan.h"
 #include "score/score.h"
 
-/* All possible outcomes of a candidate. */
 /* clang-format off */
 #define OUTCOMES(row) \
 	row(OK, "ok", "measured (or predicted) and right") \
@@ -43,68 +42,64 @@ enum outcome {
 #undef OUTCOME_ID
 	OUTCOME_COUNT
 };
-extern const char *const outcome_names[OUTCOME_COUNT + 1]; /* NULL-terminated */
+extern const char *const outcome_names[OUTCOME_COUNT + 1];
 const char *outcome_name(enum outcome outcome);
 const char *outcome_summary(enum outcome outcome);
 
-/* How the output compares with the reference. */
 struct verification {
 	bool done;
-	uint64_t points;                  /* output elements compared */
-	uint64_t violations;              /* elements beyond the tolerance, including NaN */
-	uint64_t first_bad;               /* linear index into the output; see `violations` */
-	double first_out, first_expected; /* values at first_bad; NaN if there are no violations */
+	uint64_t points;
+	uint64_t violations;              /* beyond the tolerance, including NaN */
+	uint64_t first_bad;               /* index into the output */
+	double first_out, first_expected; /* NaN without violations */
 	double max_abs_error, max_rel_error;
 };
 
-/* Measurements in addition to the time. They travel together from the worker to the journal and
- * the tuned file. 0: not measured; NaN: the card does not report it. */
+/* 0: not measured; NaN: the card does not report it. */
 struct measured {
-	double energy_j;                /* energy of one run, for the whole GPU */
-	double power_w;                 /* power of the GPU while the kernel ran repeatedly */
-	double energy_resolution_ratio; /* relative resolution of energy and power */
-	/* While the kernel ran repeatedly: the SM clock, and the part of the readings (0 to 1) in
-	 * which the power limit held it down. */
+	double energy_j;                /* of one run, for the whole GPU */
+	double power_w;                 /* while the kernel ran repeatedly */
+	double energy_resolution_ratio; /* of energy and power */
+	/* while the kernel ran repeatedly; part of the readings (0 to 1) with the power limit
+	 * reached */
 	double clock_hz, power_cap_ratio;
 };
 
-/* Host time of the measuring worker for one candidate, in milliseconds. 0: not known. */
+/* Host time of the measuring worker, in milliseconds. 0: not known. */
 struct spent {
-	double load_ms;     /* loading the code, memory for workspaces, tensor maps */
-	double expected_ms; /* inputs and expected values; most of it only for a problem's first job
-			     */
-	double verify_ms;   /* two verified runs and their checks */
-	double digest_ms;   /* runs on probe inputs */
-	double sample_ms;   /* warm-up, graphs and samples */
-	double confirm_ms;  /* verification of timed runs, second timed series */
+	double load_ms;     /* with workspaces and tensor maps */
+	double expected_ms; /* with inputs */
+	double verify_ms;   /* two runs */
+	double digest_ms;   /* on probe inputs */
+	double sample_ms;
+	double confirm_ms; /* with the second timed series */
 };
 
 struct result {
-	char *family;                /* "gemm/mma"; NULL in a reply */
+	char *family;                /* NULL in a reply */
 	char *configuration;         /* "BM=128,...", canonical; NULL in a reply */
 	char kernel_hash[HASH_SIZE]; /* "" in a reply */
 	enum outcome outcome;
-	char *detail; /* the message of the compiler or driver, or why the candidate was pruned; may
-			 be NULL */
-	char *warnings;                     /* the compiler's first warnings, or NULL */
-	uint32_t flags;                     /* union over launches */
-	struct kernel_resources *resources; /* one per launch; NULL if never compiled */
+	char *detail;   /* message of the compiler or driver, or why it was pruned; or NULL */
+	char *warnings; /* of the compiler, or NULL */
+	uint32_t flags; /* union over launches */
+	struct kernel_resources *resources; /* per launch; NULL: never compiled */
 	size_t launch_count;
 	struct score score; /* launch_count 0: not scored */
 	struct verification verification;
-	enum verified verified;     /* the reference that the output was compared with, if it was */
-	struct output_digest *bits; /* digests of the outputs on probe inputs; NULL: not known */
-	bool by_program;            /* compared and timed by the user's program */
+	enum verified verified;     /* the reference of the comparison, if any */
+	struct output_digest *bits; /* NULL: not known */
+	bool by_program;            /* by the user's program */
 	struct measured measured;
 	struct spent spent;
 	double *samples_us;
 	size_t sample_count;
 	struct summary time; /* of samples_us; count 0: not timed */
 	bool is_timed;
-	bool predicted; /* samples_us[0] is a prediction */
+	bool predicted;
 	double compile_seconds;
 	bool from_cache;
-	double at_s; /* seconds from the start of the problem to this result; 0: not known */
+	double at_s; /* since the problem's start; 0: not known */
 };
 
 RECORD_DECLARE(struct verification, verification_record);
@@ -112,23 +107,19 @@ RECORD_DECLARE(struct measured, measured_record);
 RECORD_DECLARE(struct spent, spent_record);
 RECORD_DECLARE(struct result, result_record);
 void result_release(struct result *result);
-/* Adds the findings of another job of the same candidate and takes ownership of them: samples,
- * flags, verification, digests, energy. Identity, outcome, resources and score of `result` do
- * not change. */
+/* Adds what another job of the candidate found, and takes ownership of it. */
 void result_add(struct result *result, struct result *found);
-/* Makes `time` from the samples. */
 void result_summarise(struct result *result);
-/* Replaces the samples. samples_us may point to the result's own samples. */
+/* samples_us may be the result's own. */
 void result_set_samples(struct result *result, const double *samples_us, size_t count);
 void result_add_samples(struct result *result, const double *samples_us, size_t count);
 
 /* ---- parts that the tuned file shares ---- */
 /* {median, ci95_low, ci95_high, samples} */
 RECORD_DECLARE(struct summary, time_record);
-extern const char *const timing_names[]; /* indexed by `predicted`: measured, predicted */
+extern const char *const timing_names[];
 extern const struct record_rule family_name_rule, kernel_hash_rule;
-/* Skips a name: letters, digits, '_' and, with_dashes, '-' except at the start. Returns the text
- * after the name, or NULL if the text does not begin with a name. */
+/* Letters, digits, '_' and, with_dashes, '-' except at the start. NULL: no name. */
 const char *name_skip(const char *text, bool with_dashes);
 
 #endif
