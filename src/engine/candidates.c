@@ -83,7 +83,6 @@ static int compare_choices(const void *a, const void *b, void *context)
 	return 0;
 }
 
-/* Lists only configurations that a recording has results of. */
 static enum status take_recorded(const struct problem *problem, const struct device *device,
 	struct family_candidates *family, struct error *err)
 {
@@ -101,8 +100,7 @@ static enum status take_recorded(const struct problem *problem, const struct dev
 }
 
 /* ---- families ---- */
-/* Whether the family can launch at least one of its configurations for this problem (an argument
- * may be too small for it). If not, left_out gets the reason. */
+/* Arguments may be too small for the family. left_out gets the reason. */
 static bool can_launch(const struct family_candidates *family, struct text *left_out)
 {
 	struct candidate candidate = {.bound = family->bound};
@@ -132,8 +130,7 @@ static void family_candidates_release(struct family_candidates *family)
 }
 
 /* ---- a given configuration, whole or in part ---- */
-/* Appends conditions such as "BM == 128" and "KIND == 'x'" for `config`, one per line, and
- * `where`. Fails if the family lacks a parameter or value. */
+/* Appends conditions such as "BM == 128" and "KIND == 'x'", one per line, and `where`. */
 static enum status config_condition(const struct bound_family *bound,
 	const struct candidates_options *options, bool *given, struct text *condition,
 	struct error *err)
@@ -160,8 +157,8 @@ static enum status config_condition(const struct bound_family *bound,
 	return STATUS_OK;
 }
 
-/* Binds the family again, restricted to the requested configurations. If the family has none of
- * them, *bound is NULL and left_out gets the reason. */
+/* Binds the family again, restricted to the requested configurations. If it has none, *bound is
+ * NULL. */
 static enum status restrict_family(const struct candidates_options *options,
 	struct bound_family **bound, bool *given, struct text *left_out, struct error *err)
 {
@@ -228,7 +225,7 @@ static enum status add_family(struct candidates *pool, const struct family *fami
 }
 
 /* ---- the pool ---- */
-/* Reports that no configuration is legal, and names the constraint that removed the last ones. */
+/* Names the constraint that removed the last configurations. */
 static enum status explain_empty(const struct candidates *pool, struct error *err)
 {
 	CLEANUP(text_release) struct text text = {0};
@@ -240,8 +237,7 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 
 		uint64_t last = 0;
 
-		/* constraints are applied in the order of the parameters; the user's condition
-		 * comes last and always removes some */
+		/* the user's condition comes last and always removes some */
 		for (size_t i = 0; i < count; i++)
 			if (family->removed.by_constraint[i] > 0 &&
 				space->constraints[i].parameters >= last + (i + 1 == count)) {
@@ -287,7 +283,6 @@ static void describe_view(struct candidates *pool)
 		.families = pool->search_families};
 }
 
-/* Whether `names` lists the family, by its full name or the part after the slash. */
 static bool is_named(const struct family *family, const char *const *names)
 {
 	const char *slash = strchr(family->name, '/');
@@ -307,7 +302,6 @@ static bool is_only_family(const struct catalogue *catalogue, const struct famil
 	return true;
 }
 
-/* Whether the compiler of tile kernels is there. If not, left_out gets the reason. */
 static bool has_tile_compiler(
 	const struct family *family, struct compiler *compiler, struct text *left_out)
 {
@@ -322,8 +316,7 @@ static bool has_tile_compiler(
 	return false;
 }
 
-/* Whether the family takes part. If the user named no family, an operation's only family takes
- * part in any case. Others must compete on this device, and a tile kernel needs its compiler. */
+/* If the user named no family, an operation's only family takes part in any case. */
 static enum status is_wanted(const struct catalogue *catalogue, const struct family *family,
 	const struct candidates_options *options, const struct candidates *pool, bool *wanted,
 	struct text *left_out, struct error *err)

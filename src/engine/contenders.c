@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "measure/retest.h"
 
-/* The number of rounds up to a look; looks are counted from 0. */
 static size_t rounds_of_look(const struct timing_limits *limits, size_t look)
 {
 	const double growth = (double)limits->last_look / (double)limits->first_look;
@@ -34,8 +33,8 @@ static void take_outcome(struct contender *contender, const struct result *resul
 	contender->detail = result->detail;
 }
 
-/* The standard deviation between loads. A load's distance from the mean is its median over the
- * rounds, so that a drift common to all loads does not count. */
+/* A load's distance from the mean is its median over the rounds, so that a common drift does not
+ * count. */
 static double deviation_between_loads(
 	const struct contender *contender, const struct round_times *loads)
 {
@@ -77,8 +76,7 @@ static void merge_loads(struct contender *contender)
 	contender->load_deviation_us = deviation_between_loads(contender, loads);
 }
 
-/* Samples one batch of rounds for the contenders that are not finished; *any is false if there
- * are none. */
+/* *any is false if all contenders are finished. */
 static enum status sample_rounds(struct evaluator *evaluator, struct contender *contenders,
 	size_t count, const struct sampling *sampling, bool *any, struct error *err)
 {
@@ -149,7 +147,6 @@ enum status contenders_time(struct evaluator *evaluator, struct contender *conte
 	return STATUS_OK;
 }
 
-/* Whether the contender has times, even if they are noisy. */
 static bool was_timed(const struct contender *contender)
 {
 	return contender->outcome == OUTCOME_OK || contender->outcome == OUTCOME_TOO_NOISY;
@@ -197,6 +194,18 @@ enum status contenders_verify(
 				contender->detail = result->detail;
 			}
 		}
+	}
+	return STATUS_OK;
+}
+
+enum status contender_expect_device(const struct contender *contender, struct error *err)
+{
+	for (size_t i = 0; i < CONTENDER_LOADS_MAX && contender->loads[i]; i++) {
+		const struct result *result = &contender->loads[i]->result;
+
+		if (result->outcome == OUTCOME_DEVICE_LOST)
+			return error_set(err, STATUS_NO_DEVICE, "the device was lost: %s",
+				result->detail ? result->detail : "no message");
 	}
 	return STATUS_OK;
 }

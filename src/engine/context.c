@@ -25,8 +25,7 @@ static void context_folders_free(char **folders)
 	free(folders);
 }
 
-/* Returns true, with the reason in *why, if the machine has no GPU. A GPU that is busy counts as
- * present. */
+/* A GPU that is busy counts as present. */
 static bool no_gpu(const struct device_options *options, char **why)
 {
 	struct device_listing *list = NULL;
@@ -52,7 +51,7 @@ static enum status open_compiler(const struct context_options *options, struct c
 	with.driver_cuda_version = driver_version;
 	if (status == STATUS_OK)
 		status = compiler_open(&with, &context->compiler, err);
-	/* tuning works without a cache, so only a folder that the user named must be usable */
+	/* only a folder that the user named must be usable */
 	if (status == STATUS_BAD_INPUT && !options->compiler.cache_folder && !options->no_cache) {
 		context->cache_notice = string_format("kernels are not cached: %s", err->message);
 		with.cache_folder = NULL;
@@ -63,8 +62,7 @@ static enum status open_compiler(const struct context_options *options, struct c
 	return status;
 }
 
-/* Finds out whether the helper kernels fail to compile because the compiler does not know the
- * GPU. */
+/* The compiler may not know the GPU. */
 static enum status refuse_architecture(const struct context *context, struct error *err)
 {
 	const int compute_capability = context->device->spec->compute_capability;
@@ -119,7 +117,7 @@ static enum status open_modelled(const struct context_options *options, struct c
 	return status;
 }
 
-/* Opens "auto": the first GPU that works, else the embedded sheet with a notice. */
+/* The first GPU that works, else the embedded sheet. */
 static enum status open_auto(const struct context_options *options, struct context *context,
 	const struct device_options *device_options, struct error *err)
 {
@@ -138,7 +136,7 @@ static enum status open_auto(const struct context_options *options, struct conte
 	return STATUS_OK;
 }
 
-/* Finds the program that serves the run's operation; *program is NULL if there is none. */
+/* *program is NULL if there is none. */
 static enum status find_program(const struct context_options *options,
 	const struct context *context, const struct family **program, struct error *err)
 {
@@ -178,7 +176,7 @@ static enum status open_program(const struct context_options *options, struct co
 	return device_open("program", &with, &context->device, err);
 }
 
-/* Rejects names such as "cuda" and "model:", which name a kind of device but no device. */
+/* "cuda" and "model:" name no device. */
 static enum status expect_whole_name(const char *device, struct error *err)
 {
 	static const char *const kinds[] = {"cuda", "model", "replay", NULL};

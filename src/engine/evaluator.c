@@ -8,24 +8,23 @@
 #include "engine/floor.h"
 #include "engine/kernel_check.h"
 
-/* Longest wait, so that interrupts are noticed. */
+/* Interrupts must be noticed. */
 static const double wait_s = 0.2;
 /* Trials on the device may end this much after the budget. */
 static const double overtime_s = 2;
 
 enum {
-	ATTEMPTS_MAX = 16 /* number of configurations that are tried as the reference */
+	ATTEMPTS_MAX = 16 /* configurations that are tried as the reference */
 };
 
-/* The device's description of a problem: its tensors and, if the device measures, the compiled
- * reference for comparison. */
+/* For comparison the description has the compiled reference if the device measures. */
 struct prepared_problem {
-	const struct problem *problem;     /* borrowed */
-	struct build build;                /* build of the reference */
+	const struct problem *problem; /* borrowed */
+	struct build build;
 	struct device_problem description; /* owns the reference; the code belongs to the store */
-	size_t attempt;  /* index among the configurations that may serve as the reference */
-	char *chosen;    /* text of that configuration; NULL: the operation names its reference */
-	bool has_failed; /* it was replaced, but jobs may still refer to it */
+	size_t attempt;                    /* among the configurations that may be the reference */
+	char *chosen;                      /* its text; NULL: the operation names its reference */
+	bool has_failed;                   /* replaced, but jobs may still refer to it */
 };
 
 static void prepared_problem_free(struct prepared_problem *prepared)
@@ -63,7 +62,6 @@ static struct trial *add_trial(struct evaluator *evaluator, enum trial_stage goa
 	return trial;
 }
 
-/* Uses the model's estimate of registers if there is no compiler. */
 static enum status take_estimate(struct trial *trial, struct error *err)
 {
 	double predicted_us;
@@ -123,8 +121,7 @@ struct trial *evaluator_add_anchor(struct evaluator *evaluator)
 	return trial;
 }
 
-/* Sets the entries' names to those in the unit's code, and checks that the kernels get the
- * arguments that they expect. */
+/* Sets the entries' names to those in the code, and checks the arguments. */
 static enum status take_entries(const struct compile_result *kernel, size_t unit,
 	struct reference_plan *reference, struct error *err)
 {
@@ -194,8 +191,8 @@ static void say_attempt(const struct evaluator *evaluator, const struct prepared
 		evaluator->notice(evaluator->notice_context, words);
 }
 
-/* Prepares the first attempt from `attempt` on that compiles. `failed` is the previous attempt,
- * with the reason in `why`; or NULL. */
+/* Prepares the first attempt that compiles. `failed` is the previous one, with the reason in `why`;
+ * or NULL. */
 static enum status prepare_attempt(struct evaluator *evaluator, const struct problem *problem,
 	size_t attempt, const char *failed, const char *why, struct error *err)
 {
@@ -283,7 +280,6 @@ static bool device_has_room(const struct evaluator *evaluator)
 						    TRIAL_ON_DEVICE) < evaluator->on_device_max;
 }
 
-/* Moves trials on: compile, score again, submit to the device. */
 static enum status advance_trials(struct evaluator *evaluator, struct error *err)
 {
 	for (size_t i = 0; i < evaluator->count; i++) {
@@ -309,8 +305,7 @@ static struct prepared_problem *prepared_problem_of(
 	return NULL;
 }
 
-/* Returns whether another configuration now serves as the reference, so that the trial can be
- * submitted again. */
+/* Whether another configuration now is the reference, so that the trial can be submitted again. */
 static bool replace_reference(
 	struct evaluator *evaluator, struct trial *trial, const struct result *found)
 {
@@ -331,8 +326,7 @@ static bool replace_reference(
 	return prepared->has_failed && prepared_problem_find(evaluator, trial->problem);
 }
 
-/* Ends the trial. This is also an error of the call, unless the caller accepts failing
- * references. */
+/* This is also an error of the call, unless the caller accepts it. */
 static enum status take_failed_reference(const struct evaluator *evaluator, struct trial *trial,
 	const struct result *found, struct error *err)
 {

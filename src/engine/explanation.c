@@ -19,8 +19,7 @@ static double total_units(const struct work *work)
 	return units;
 }
 
-/* Whether changing this parameter, with all others at their defaults, changes the number of
- * units of work. */
+/* With all others at their defaults. */
 static bool changes_units(struct predictor *predictor, const choice *defaults, size_t parameter)
 {
 	const struct space *space = predictor->bound->space;
@@ -56,7 +55,7 @@ static enum status find_kept(
 		any_given |= family->given[i];
 	if (!any_given)
 		return STATUS_OK;
-	/* the default may conflict with the given values, so the unrestricted family is bound */
+	/* the default may conflict with the given values */
 	TRY(family_bind(bound->family, bound->problem, bound->device, NULL, &whole, err));
 	TRY(configuration_default(whole, defaults, &has_defaults, err));
 	predictor_open(&predictor, whole);
@@ -140,7 +139,6 @@ static struct json *trial_instructions(const struct trial *trial)
 	return json;
 }
 
-/* A kernel that does not compile is no error here. */
 enum status explanation_make(struct context *context, const struct candidates *pool,
 	size_t candidate, struct explanation *explanation, struct error *err)
 {

@@ -6,13 +6,13 @@
 #include "base/memory.h"
 
 /* Sheets state the bandwidth of a copy. The fastest recorded kernel reads at 1.07 times that rate;
- * twice this excess leaves a margin for other GPUs. */
+ * the margin is twice this excess. */
 static const double memory_margin = 1.15;
-/* Sheets state the peak at the highest clock that the driver reports. The fastest recorded kernel
- * reaches 0.78 of it, so 5% only covers the error of timers and clocks. */
+/* Sheets state the peak at the highest clock. The fastest recorded kernel reaches 0.78 of it, so 5%
+ * covers the error of timers and clocks. */
 static const double flop_margin = 1.05;
-/* Buffer sets are at least twice as large as the L2 cache. If data is read cyclically and half
- * of it fits, a cache with random replacement keeps a fifth. */
+/* Buffer sets are at least twice as large as the L2 cache. If data is read cyclically and half of
+ * it fits, a cache with random replacement keeps a fifth. */
 static const double part_of_l2_that_stays = 0.5;
 
 static double bytes_of(const struct plan_buffer *tensor)
@@ -20,8 +20,7 @@ static double bytes_of(const struct plan_buffer *tensor)
 	return (double)tensor->rows * (double)tensor->columns * (double)dtype_size(tensor->dtype);
 }
 
-/* The bytes of an operation that does not state them: every tensor once. If there are integer
- * inputs, other inputs may be read only in part, as the integers select. */
+/* Every tensor once. As integer inputs select, other inputs may be read only in part. */
 static double tensor_bytes(
 	const struct operation *operation, const struct plan_buffer *tensors, bool outputs_only)
 {
@@ -33,8 +32,7 @@ static double tensor_bytes(
 	return bytes;
 }
 
-/* The maximum FLOP per second for such inputs, on any unit; infinite: not known. fp32 may be
- * split into tf32, and 8-bit integers are as fast as fp8. */
+/* Infinite: not known. fp32 may be split into tf32, and 8-bit integers are as fast as fp8. */
 static double peak_of(const struct device_spec *device, enum dtype dtype)
 {
 	switch (dtype) {

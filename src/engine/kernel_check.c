@@ -57,7 +57,7 @@ enum status kernel_arguments_check(const struct compile_result *kernel,
 		launch->argument_count, launch->argument_count ? given.data : "none");
 }
 
-/* Whether the kernel is the entry's; "scan<256>" is declared as scan. */
+/* "scan<256>" is declared as scan. */
 static bool is_of_entry(const struct source_kernel *kernel, const char *entry)
 {
 	const size_t length = strcspn(entry, "<");
@@ -84,7 +84,7 @@ static enum status pointer_check(const char *entry, const struct source_variable
 	return STATUS_OK;
 }
 
-/* Checks that the source reads no dimension of `index` beyond the `count` that the launch has. */
+/* The source must not read dimensions beyond `count`. */
 static enum status dimension_check(const char *text, const char *entry, const char *index,
 	const char *member, size_t count, struct error *err)
 {
@@ -104,7 +104,7 @@ static enum status dimension_check(const char *text, const char *entry, const ch
 	return STATUS_OK;
 }
 
-/* Numbers of one size may be of two kinds: an i32 is no float. */
+/* An i32 is no float. */
 static enum status number_check(const char *entry, const struct source_variable *argument,
 	const struct plan_argument *given, struct error *err)
 {
@@ -139,8 +139,7 @@ static enum status source_arguments_check(const struct source_kernel *kernel, co
 	return STATUS_OK;
 }
 
-/* Compares a launch with the kernel heads in a source. If branches of #if have separate heads,
- * one must agree, because the macros decide which is compiled. */
+/* If branches of #if have separate heads, one must agree. */
 static enum status source_check(const char *text, const struct launch *described,
 	const struct plan_launch *launch, const struct plan_buffer *buffers, struct error *err)
 {

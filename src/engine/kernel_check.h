@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks that a launch passes the arguments that a compiled kernel expects, before a GPU reads
- * arguments that were not passed.
+ * Checks that launches pass the arguments that kernels expect, before a GPU reads others.
  */
 #ifndef ENGINE_KERNEL_CHECK_H
 #define ENGINE_KERNEL_CHECK_H
@@ -10,17 +9,15 @@
 #include "family/family.h"
 #include "plan/plan.h"
 
-/* The launch's entry is the kernel's name in the code. Messages name the buffers and tensor maps,
- * which may be NULL. An error lists the expected and the passed arguments. If the cubin does not
- * describe the kernel's parameters, nothing is checked. */
+/* The launch's entry is the name in the code. Messages name the buffers and tensor maps, which may
+ * be NULL. Nothing is checked if the cubin does not describe the parameters. */
 enum status kernel_arguments_check(const struct compile_result *kernel,
 	const struct plan_launch *launch, const struct plan_buffer *buffers,
 	const struct plan_tensor_map *tensor_maps, struct error *err);
 
-/* Compares the kernels' declarations in the sources (source/kernel_source.h) with the launches. It
- * finds mistakes that the compiler cannot see: an output that is passed as a pointer to const, a
- * buffer whose elements have another size, a grid or block with fewer dimensions than the source
- * reads. Errors: STATUS_BAD_INPUT. */
+/* Compares declarations in the sources (source/kernel_source.h) with the launches, to find what the
+ * compiler cannot see: an output passed as a pointer to const, elements of another size, too few
+ * dimensions. */
 enum status kernel_sources_check(
 	const struct family *family, const struct plan *plan, struct error *err);
 

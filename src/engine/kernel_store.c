@@ -3,21 +3,16 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compile/cubin.h"
-
-struct stored {
-	char hash[HASH_SIZE];
-	struct compile_result kernel;
-};
 
 struct kernel_store {
 	struct compiler *compiler;
 	char *arch;
-	struct stored **kernels; /* array of pointers, so that kernels keep their address */
+	struct name_set hashes;          /* of the units of `kernels` */
+	struct compile_result **kernels; /* they keep their address */
 	size_t count, capacity;
-	size_t *table;     /* open addressing by hash; holds index + 1, and 0 if empty */
-	size_t table_size; /* a power of two, at least twice the count */
 };
 
 struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arch)
@@ -26,8 +21,6 @@ struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arc
 
 	store->compiler = compiler;
 	store->arch = string_copy(arch);
-	store->table_size = 1024;
-	store->table = memory_zeroed(store->table_size, sizeof(*store->table));
 	return store;
 }
 
@@ -36,59 +29,31 @@ void kernel_store_free(struct kernel_store *store)
 	if (!store)
 		return;
 	for (size_t i = 0; i < store->count; i++) {
-		struct stored *stored = store->kernels[i];
-
-		compile_result_release(&stored->kernel);
-		free(stored);
+		compile_result_release(store->kernels[i]);
+		free(store->kernels[i]);
 	}
 	free(store->kernels);
-	free(store->table);
+	name_set_release(&store->hashes);
 	free(store->arch);
 	free(store);
-}
-
-/* The place in the table of this hash, or where to insert it. */
-static size_t *table_place(struct kernel_store *store, const char *hash)
-{
-	size_t at = (size_t)hash_bytes(hash, HASH_SIZE - 1, 0) & (store->table_size - 1);
-
-	while (store->table[at] && strcmp(store->kernels[store->table[at] - 1]->hash, hash) != 0)
-		at = (at + 1) & (store->table_size - 1);
-	return &store->table[at];
-}
-
-static void table_grow(struct kernel_store *store)
-{
-	free(store->table);
-	store->table_size *= 2;
-	store->table = memory_zeroed(store->table_size, sizeof(*store->table));
-	for (size_t i = 0; i < store->count; i++)
-		*table_place(store, store->kernels[i]->hash) = i + 1;
 }
 
 enum status kernel_store_request(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err)
 {
-	size_t *place = table_place(store, unit->hash);
-	struct stored *stored;
+	const size_t length = strlen(unit->hash);
+	struct compile_result *added;
 
-	if (*place) {
-		*kernel = &store->kernels[*place - 1]->kernel;
-		return STATUS_OK;
+	if (!name_set_has(&store->hashes, unit->hash, length)) {
+		added = memory_zeroed(1, sizeof(*added));
+		if (compiler_submit(store->compiler, unit, store->arch, added, err) != STATUS_OK) {
+			free(added);
+			return error_context(err, "submitting %s", unit->name);
+		}
+		ARRAY_GROW(store->kernels, store->count, store->capacity);
+		store->kernels[store->count++] = added;
 	}
-	stored = memory_zeroed(1, sizeof(*stored));
-	string_put(stored->hash, sizeof(stored->hash), unit->hash);
-	if (compiler_submit(store->compiler, unit, store->arch, &stored->kernel, err) !=
-		STATUS_OK) {
-		free(stored);
-		return error_context(err, "submitting %s", unit->name);
-	}
-	ARRAY_GROW(store->kernels, store->count, store->capacity);
-	store->kernels[store->count++] = stored;
-	*place = store->count;
-	if (2 * store->count > store->table_size)
-		table_grow(store);
-	*kernel = &stored->kernel;
+	*kernel = store->kernels[name_set_add(&store->hashes, unit->hash, length)];
 	return STATUS_OK;
 }
 
@@ -102,7 +67,7 @@ struct kernel_counts kernel_store_count(const struct kernel_store *store)
 	struct kernel_counts counts = {.kernels = store->count};
 
 	for (size_t i = 0; i < store->count; i++) {
-		const struct compile_result *kernel = &store->kernels[i]->kernel;
+		const struct compile_result *kernel = store->kernels[i];
 
 		if (!kernel->from_cache) {
 			counts.compiled += compile_is_done(kernel);
@@ -145,7 +110,7 @@ struct kernel_resources kernel_take_entry(
 }
 
 /* ---- symbols ---- */
-/* Returns whether the name of a variable, "a::b::table", is meant by "table" or "b::table". */
+/* "table" and "b::table" mean "a::b::table". */
 static bool is_meant(const char *variable, const char *name)
 {
 	const size_t length = strlen(variable), end = strlen(name);
@@ -154,8 +119,7 @@ static bool is_meant(const char *variable, const char *name)
 	       (end == length || variable[length - end - 1] == ':');
 }
 
-/* Finds the variable of a symbol. Sets its name to NULL if there is none, or if several match,
- * which are appended to the list. */
+/* The name is NULL if there is none, or if several match, which are appended to the list. */
 static void variable_find(const struct cubin *cubin, const char *name,
 	struct cubin_variable *variable, struct text *several)
 {
@@ -184,7 +148,7 @@ static void variable_find(const struct cubin *cubin, const char *name,
 	}
 }
 
-/* Fails if no unit has the variable of a symbol. names[i]: of symbol i in the code, or NULL. */
+/* names[i]: of symbol i in the code, or NULL. */
 static enum status symbols_check(
 	const struct plan *plan, const char *const *names, const char *several, struct error *err)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compiled kernels of a run, by content. Candidates and problems with the same build unit
- * share a cubin and wait for one compilation. A kernel is the compiler's result for a unit.
+ * The compiled kernels of a run, by content. The same build unit is compiled once.
  */
 #ifndef ENGINE_KERNEL_STORE_H
 #define ENGINE_KERNEL_STORE_H
@@ -14,31 +13,30 @@ struct kernel_store;
 /* Borrows the compiler. */
 struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arch);
 void kernel_store_free(struct kernel_store *store);
-/* Gets the kernel of this unit, and submits the unit if it is new. The kernel is borrowed and
- * its address does not change. It may be read once compile_is_done() returns true. */
+/* Submits the unit if it is new. The kernel is borrowed, keeps its address, and may be read once
+ * compile_is_done() returns true. */
 enum status kernel_store_request(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);
 /* Waits like compiler_poll(). */
 bool kernel_store_poll(struct kernel_store *store, double timeout_s);
 struct kernel_counts {
 	size_t kernels;
-	size_t compiled; /* compiled for this store, not taken from the cache */
-	double seconds;  /* total time of these compilations */
-	size_t failed;   /* kernels that do not compile */
+	size_t compiled; /* not taken from the cache */
+	double seconds;
+	size_t failed;
 	const struct compile_result *first_failed;
 };
 struct kernel_counts kernel_store_count(const struct kernel_store *store);
-/* Waits until one unit is compiled (helper kernels, references, `explain`). */
+/* Waits until the unit is compiled. */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);
-/* Returns the resources of the launch's entry; its kernel must be compiled. Sets the launch's
- * entry to the name in the code. */
+/* The resources of the launch's entry, whose kernel is compiled. Sets the entry to the name in the
+ * code. */
 struct kernel_resources kernel_take_entry(
 	const struct compile_result *kernel, struct plan_launch *launch);
-/* Sets the names of the plan's symbols to those in the code of their units, which are compiled, and
- * removes symbols from units without the variable. The symbol "table" finds a::table, if this is
- * the only variable of the name. Fails with STATUS_BAD_INPUT if no unit has a variable, or if it is
- * smaller than its tensor. */
+/* Sets the names of the plan's symbols to those in the code, and removes symbols from units without
+ * the variable. "table" finds a::table, if this is the only one. STATUS_BAD_INPUT if no unit has a
+ * variable, or if it is smaller than its tensor. */
 enum status kernel_take_symbols(
 	const struct compile_result *const *kernels, struct plan *plan, struct error *err);
 

@@ -7,7 +7,7 @@
 #include "score/prediction.h"
 
 /* ---- retuning launch arguments ---- */
-/* A measured configuration is changed only for a gain that the model can resolve. */
+/* The model must be able to resolve the gain. */
 static const double worth_it_ratio = 0.97;
 
 struct argument_retune {
@@ -17,7 +17,7 @@ struct argument_retune {
 	double best_us;
 };
 
-/* Predicts the current choices; infinite if they are illegal. */
+/* Infinite if the choices are illegal. */
 static enum status predict_now(
 	struct argument_retune *retune, double *predicted_us, struct error *err)
 {
@@ -32,7 +32,7 @@ static enum status predict_now(
 	return STATUS_OK;
 }
 
-/* Tries all values of the launch arguments from parameter `from` on. */
+/* All values of the launch arguments from parameter `from` on. */
 static enum status walk_arguments(struct argument_retune *retune, size_t from, struct error *err)
 {
 	const struct space *space = retune->bound->space;
@@ -61,8 +61,6 @@ static void argument_retune_release(struct argument_retune *retune)
 	predictor_close(&retune->predictor);
 }
 
-/* Changes launch arguments if other values are predicted to be at least 3% faster, or if the
- * row's values are illegal. */
 static enum status retune_arguments(struct candidate *candidate, struct error *err)
 {
 	CLEANUP(argument_retune_release)
@@ -81,7 +79,6 @@ static enum status retune_arguments(struct candidate *candidate, struct error *e
 	return STATUS_OK;
 }
 
-/* Takes the row's configuration for a candidate whose family is bound. */
 static enum status take_row(const struct tuned_row *row, struct candidate *candidate,
 	bool *retuned_arguments, struct error *err)
 {
@@ -188,40 +185,17 @@ static struct tuned_launch launch_of(const struct plan *plan, const struct build
 	return launch;
 }
 
-/* Copies what a row stores of the result, and the figures that it takes from resources and score.
- */
-static void put_result(struct tuned_row *row, const struct result *result)
+static int64_t largest_spill(const struct result *result)
 {
-	const struct tuned_row borrowed = {.result = *result};
-	const struct score *score = &result->score;
+	int64_t bytes = result->score.launch_count ? 0 : -1;
 
-	record_copy(&tuned_row_record, &borrowed, row);
-	named_values_release(&row->configuration);
-	row->regs_per_thread = row->smem_bytes = row->spill_bytes = -1;
-	if (score->launch_count) {
-		row->regs_per_thread = score->launches[score->longest].regs_per_thread;
-		row->smem_bytes = score->launches[score->longest].smem_bytes;
-		row->spill_bytes = 0;
-	}
 	for (size_t i = 0; result->resources && i < result->launch_count; i++)
-		if (result->resources[i].spill_store_bytes > row->spill_bytes)
-			row->spill_bytes = result->resources[i].spill_store_bytes;
+		if (result->resources[i].spill_store_bytes > bytes)
+			bytes = result->resources[i].spill_store_bytes;
+	return bytes;
 }
 
-static void put_buffers(struct tuned_row *row, const struct plan *plan)
-{
-	const size_t count = plan->buffer_count - plan->tensor_count;
-
-	row->workspace_bytes = (int64_t)plan->workspace_bytes;
-	row->workspaces =
-		memory_copy(plan->buffers + plan->tensor_count, count * sizeof(*row->workspaces));
-	row->workspace_count = count;
-	row->tensor_maps =
-		memory_copy(plan->tensor_maps, plan->tensor_map_count * sizeof(*row->tensor_maps));
-	row->tensor_map_count = plan->tensor_map_count;
-}
-
-static enum status fill_row(const struct candidate *candidate, const struct result *result,
+enum status row_describe(const struct candidate *candidate, const struct result *result,
 	struct tuned_row *row, struct error *err)
 {
 	const struct bound_family *bound = candidate->bound;
@@ -229,42 +203,41 @@ static enum status fill_row(const struct candidate *candidate, const struct resu
 	CLEANUP(plan_release) struct plan plan = {0};
 	CLEANUP(build_release) struct build build = {0};
 	CLEANUP(name_set_release) struct name_set options = {0};
-	double flop = 0, bytes = 0;
+	const struct score *score = &result->score;
+	const struct launch_score *longest =
+		score->launch_count ? &score->launches[score->longest] : NULL;
 	const double seconds = result->time.median * 1e-6;
+	double flop = 0, bytes = 0;
+	struct tuned_row borrowed;
 
+	*row = (struct tuned_row){0};
 	if (!values)
 		return STATUS_FAILED;
 	TRY(candidate_plan(bound, values, &plan, err));
 	TRY(candidate_build(bound, values, &build, err));
+	TRY(candidate_options(bound, values, &options, err));
 	TRY(problem_flop(bound->problem, &flop, err));
 	TRY(problem_min_bytes(bound->problem, &bytes, err));
-	put_result(row, result);
+	borrowed = (struct tuned_row){.result = *result,
+		.options = options.items,
+		.regs_per_thread = longest ? longest->regs_per_thread : -1,
+		.smem_bytes = longest ? longest->smem_bytes : -1,
+		.spill_bytes = largest_spill(result),
+		.tflops = flop > 0 ? flop / seconds * 1e-12 : NAN,
+		.gb_per_s = bytes > 0 ? bytes / seconds * 1e-9 : NAN,
+		.workspace_bytes = (int64_t)plan.workspace_bytes,
+		.workspaces = plan.buffers + plan.tensor_count,
+		.workspace_count = plan.buffer_count - plan.tensor_count,
+		.tensor_maps = plan.tensor_maps,
+		.tensor_map_count = plan.tensor_map_count};
+	record_copy(&tuned_row_record, &borrowed, row);
 	row->defines = candidate_defines(bound, values);
-	TRY(candidate_options(bound, values, &options, err));
-	row->options = options.items;
-	options = (struct name_set){.slots = options.slots};
 	row->configuration = configuration_named_values(bound, candidate->choices);
-	if (plan.launch_count)
-		row->launches = memory_zeroed(plan.launch_count + 1, sizeof(*row->launches));
+	row->launches = memory_zeroed(plan.launch_count + 1, sizeof(*row->launches));
 	row->launch_count = plan.launch_count;
 	for (size_t i = 0; i < plan.launch_count; i++)
 		row->launches[i] = launch_of(&plan, &build, i, result->resources);
-	row->tflops = flop > 0 ? flop / seconds * 1e-12 : NAN;
-	row->gb_per_s = bytes > 0 ? bytes / seconds * 1e-9 : NAN;
-	put_buffers(row, &plan);
 	return STATUS_OK;
-}
-
-enum status row_describe(const struct candidate *candidate, const struct result *result,
-	struct tuned_row *row, struct error *err)
-{
-	enum status status;
-
-	*row = (struct tuned_row){0};
-	status = fill_row(candidate, result, row, err);
-	if (status != STATUS_OK)
-		tuned_row_release(row);
-	return status;
 }
 
 enum status row_predict(const struct candidate *candidate, struct tuned_row *row, struct error *err)

@@ -11,26 +11,25 @@
 
 enum {
 	THREADS_MAX = 32,
-	CANDIDATES_PER_THREAD = 2000, /* takes some milliseconds, many times the cost of a thread */
+	CANDIDATES_PER_THREAD = 2000, /* takes many times the cost of a thread */
 	CANDIDATES_AT_ONCE = 256,
-	LEARNED_OF_FAMILY = 4096 /* number of individual corrections */
+	LEARNED_OF_FAMILY = 4096 /* individual corrections */
 };
 
 struct scoring {
 	const struct candidates *pool;
-	const size_t *chosen; /* candidates to score; NULL: the first `count` */
+	const size_t *chosen; /* NULL: the first `count` */
 	size_t count;
 	bool is_physics;
 	const volatile int *interrupted; /* may be NULL */
 	atomic_size_t next;
 };
 
-/* State of one thread: its predictors, and the first candidate that failed. */
 struct scorer {
 	pthread_t thread;
 	struct scoring *scoring;
 	struct predictor *predictors; /* per family, opened when needed */
-	size_t failed;                /* SIZE_MAX if no candidate failed */
+	size_t failed;                /* SIZE_MAX: none */
 	enum status status;
 	struct error err;
 };
@@ -115,7 +114,6 @@ static enum status score_in_threads(struct scoring *scoring, struct error *err)
 	return is_interrupted(scoring) ? STATUS_INTERRUPTED : failed->status;
 }
 
-/* Whether a learned correction exists for a family of the pool. */
 static bool is_learned(const struct candidates *pool)
 {
 	bool learned = false;
@@ -132,8 +130,8 @@ static int compare_indices(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Keeps at most `wanted` candidates of the list, the best of each family, in the order of the
- * pool, because neighbours share most of their values. Returns their number. */
+/* Keeps the best of each family, at most `wanted`, in the order of the pool, because neighbours
+ * share most of their values. */
 static size_t keep_best_of_families(
 	const struct candidates *pool, size_t *candidates, size_t count, size_t wanted)
 {
@@ -153,7 +151,7 @@ static size_t keep_best_of_families(
 	return kept;
 }
 
-/* Corrects the remaining candidates by the mean correction of their family's sample. */
+/* By the mean correction of their family. */
 static void scale_others(
 	const struct candidates *pool, const double *physics_us, const size_t *chosen, size_t count)
 {

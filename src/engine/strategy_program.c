@@ -10,34 +10,34 @@
 #include "record/record_read.h"
 
 enum {
-	REFUSALS_MAX = 20 /* invalid proposals in a row */
+	REFUSALS_MAX = 20 /* invalid ones in a row */
 };
 static const double answer_seconds = 60, slice_seconds = 0.2;
 
 struct proposal {
 	int64_t id;
-	char *family; /* may be NULL if there is a single family */
+	char *family; /* NULL if there is a single family */
 	struct named_values configuration;
 	bool waits, is_done;
 };
 
 struct outside {
-	struct pool processes; /* a pool of one process; it is never restarted, because it would not
-				  know the earlier results */
+	struct pool processes; /* one process, never restarted, because it would not know the
+				  earlier results */
 	struct pool_task question;
 	const char *worker_path;
-	char *words; /* words of the command */
+	char *words;
 	const char **arguments;
 	bool was_started, is_answered;
-	struct proposal proposal; /* the last proposal */
-	struct text invalid;      /* why it is invalid; empty if it is valid */
+	struct proposal proposal;
+	struct text invalid; /* why it is invalid; empty if it is valid */
 	const struct candidates *pool;
 	volatile sig_atomic_t *interrupted;
 	bool *taken; /* per candidate: proposed, or known */
-	int64_t id;  /* id of the last question */
+	int64_t id;  /* of the last question */
 	double until_s;
 	size_t refusals;
-	char *why; /* why no more proposals are requested; NULL: the search goes on */
+	char *why; /* why the search ends; NULL: it goes on */
 };
 
 static const struct record_member proposal_members[] = {
@@ -50,7 +50,7 @@ static const struct record_member proposal_members[] = {
 };
 static RECORD_DEFINE(struct proposal, proposal_record, proposal_members, .name = "proposal");
 
-/* Sends a line to the program and frees it. */
+/* Frees the line. */
 static void say(struct worker *worker, const char *what, struct json *line)
 {
 	CLEANUP(text_release) struct text text = {0};
@@ -114,8 +114,7 @@ static struct json *space_json(const struct candidates *pool)
 }
 
 /* ---- proposals ---- */
-/* Finds the proposed candidate. Returns false, with the reason in *why, if it is not a
- * candidate. */
+/* False, with the reason in *why, if the proposal is no candidate. */
 static bool find(const struct outside *outside, const struct proposal *proposal, size_t *candidate,
 	struct text *why)
 {
@@ -136,8 +135,7 @@ static bool find(const struct outside *outside, const struct proposal *proposal,
 	return !why->length;
 }
 
-/* Reads the answer to the last question. Returns false if it answers an earlier question; then
- * the caller waits for the next line. */
+/* False if the line answers an earlier question. */
 static bool strategy_program_read_line(const struct outside *outside, const struct text *line,
 	struct proposal *proposal, struct text *why)
 {
@@ -237,7 +235,7 @@ static const struct pool_kind strategy_pool = {.name = "the strategy's program",
 	.on_line = take_line,
 	.fail = strategy_program_fail};
 
-/* The worker process; its pid is 0 if it is not running. */
+/* Its pid is 0 if it is not running. */
 static struct worker *worker_of(struct outside *outside)
 {
 	return &outside->processes.members[0].worker;

@@ -46,7 +46,7 @@ static enum status describe_candidate(struct trial *trial, struct error *err)
 	return candidate_build(bound, trial->values, &trial->build, err);
 }
 
-/* Makes the device's job; all parts must be compiled. */
+/* All parts must be compiled. */
 static void make_job(struct trial *trial)
 {
 	const struct result *result = &trial->result;
@@ -92,7 +92,6 @@ enum status trial_start(struct trial *trial, const struct candidate *candidate,
 	return STATUS_OK;
 }
 
-/* Fills in the compiler's figures for each launch, with the blocks per SM. */
 static void take_compiler_resources(struct trial *trial)
 {
 	struct plan *plan = &trial->plan;
@@ -137,8 +136,7 @@ static void take_warnings(struct trial *trial)
 	text_release(&text);
 }
 
-/* Whether the launches pass the arguments that the kernels expect, and symbols are variables of the
- * code. If not, ends the trial, because a GPU would read arguments that were not passed. */
+/* A GPU would read arguments that were not passed. */
 static bool arguments_fit(struct trial *trial)
 {
 	struct plan *plan = &trial->plan;
@@ -158,7 +156,7 @@ static bool arguments_fit(struct trial *trial)
 	return false;
 }
 
-/* Whether all blocks of cooperative launches fit on the GPU at the same time, as they must. */
+/* As they must. */
 static bool cooperative_fit(const struct trial *trial)
 {
 	for (size_t i = 0; i < trial->plan.launch_count; i++) {
@@ -172,7 +170,7 @@ static bool cooperative_fit(const struct trial *trial)
 	return true;
 }
 
-/* The resource that prevents even a single block from fitting on an SM; NULL if a block fits. */
+/* What prevents a single block from fitting on an SM. */
 static const char *limit_of_none(const struct trial *trial)
 {
 	for (size_t i = 0; i < trial->plan.launch_count; i++) {
@@ -210,7 +208,7 @@ static enum status prune_trial(struct trial *trial, struct error *err)
 	return STATUS_OK;
 }
 
-/* Ends a trial that did not compile. Exceeding a limit of the GPU is not an error of the source. */
+/* Exceeding a limit of the GPU is not an error of the source. */
 static void finish_uncompiled(struct trial *trial, const struct compile_result *kernel)
 {
 	const bool is_limit = kernel->exceeds_smem;

@@ -16,7 +16,7 @@ static const struct record_member usage_members[] = {
 static RECORD_DEFINE(
 	struct kernel_usage, usage_record, usage_members, .name = "resources", .open = true);
 
-/* Accepts only plain file names, so that a document cannot refer to files in other folders. */
+/* A document must not refer to files in other folders. */
 static bool is_file_name(const char *text)
 {
 	return *text && *text != '.' && !strchr(text, '/');
@@ -35,20 +35,12 @@ static const struct record_member unit_members[] = {
 };
 static RECORD_DEFINE(struct kernel_unit, unit_record, unit_members, .name = "unit", .open = true);
 
-static bool is_kind(const char *text)
-{
-	static const char *const kinds[] = {"cubin", "ptx", "source", NULL};
-
-	return name_find(text, kinds) >= 0;
-}
-
-static const struct record_rule kind_rule = {
-	.expected = "\"cubin\", \"ptx\" or \"source\"", .accepts = is_kind};
+static const char *const kind_names[] = {"cubin", "ptx", "source", NULL};
 
 #define STRING(field, ...) RECORD_VALUE(struct kernel_document, field, #field, ##__VA_ARGS__)
 static const struct record_member document_members[] = {
 	RECORD_CONSTANT("format", "tiletune.kernel/1"),
-	STRING(kind, .rule = &kind_rule),
+	RECORD_ENUM(struct kernel_document, kind, kind_names, "kind"),
 	STRING(operation),
 	RECORD_NAMED_VALUES(struct kernel_document, problem, "problem"),
 	STRING(family),
@@ -96,7 +88,7 @@ struct json *kernel_json(const char *kind, const struct candidate *candidate,
 	char *const *files, const char *arch, const char *compiler)
 {
 	const struct bound_family *bound = candidate->bound;
-	struct kernel_document document = {.kind = kind,
+	struct kernel_document document = {.kind = name_find(kind, kind_names),
 		.operation = bound->problem->operation->name,
 		.problem = problem_named_values(bound->problem),
 		.family = bound->family->name,

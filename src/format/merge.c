@@ -15,28 +15,18 @@ static const char *date_of(const struct tuned *tuned, const struct tuned_entry *
 	return run ? run->date : "";
 }
 
-struct conflict {
-	const struct tuned *into, *from;
-	const struct tuned_entry *ours, *theirs; /* the entries in `into` and in `from` */
-};
-
-struct decision {
-	const char *run; /* rows of this run stay in our entry, and all else is theirs; NULL: the
-			    dates decide */
-	struct merge_summary *summary;
-};
-
-static bool theirs_is_base(const struct conflict *conflict, const struct decision *decision)
+/* Rows of `run` stay in our entry; run NULL: the dates decide. */
+static bool theirs_is_base(const struct tuned *into, const struct tuned *from,
+	const struct tuned_entry *ours, const struct tuned_entry *theirs, const char *run)
 {
-	if (decision->run)
-		return strcmp(conflict->ours->run, decision->run) != 0;
-	/* an entry that was tuned for certain bits was requested, and stays */
-	if (!conflict->ours->bits != !conflict->theirs->bits)
-		return !conflict->ours->bits;
-	if (conflict->ours->unfinished != conflict->theirs->unfinished)
-		return conflict->ours->unfinished;
-	return strcmp(date_of(conflict->from, conflict->theirs),
-		       date_of(conflict->into, conflict->ours)) > 0;
+	if (run)
+		return strcmp(ours->run, run) != 0;
+	/* it was requested, and stays */
+	if (!ours->bits != !theirs->bits)
+		return !ours->bits;
+	if (ours->unfinished != theirs->unfinished)
+		return ours->unfinished;
+	return strcmp(date_of(from, theirs), date_of(into, ours)) > 0;
 }
 
 static bool is_of_run(const struct tuned_row *row, const struct tuned_entry *entry, const char *run)
@@ -44,7 +34,7 @@ static bool is_of_run(const struct tuned_row *row, const struct tuned_entry *ent
 	return strcmp(row->run ? row->run : entry->run, run) == 0;
 }
 
-/* Returns false if the entry has no row of this run. */
+/* False: no row is of this run. */
 static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
 {
 	const bool winner_stays = is_of_run(&entry->winner, entry, run);
@@ -70,50 +60,44 @@ static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
 	return true;
 }
 
-/* Puts the entry that wins last: tuned_put_entry() keeps it and adds families that only the
- * other entry has. */
-static void join(
-	struct tuned *into, const struct conflict *conflict, const struct decision *decision)
+/* The entry that wins is put last. */
+static void join(struct tuned *into, const struct tuned *from, const struct tuned_entry *entry,
+	const struct tuned_entry *their_entry, const char *run)
 {
-	const bool theirs_first = !theirs_is_base(conflict, decision);
-	CLEANUP(tuned_entry_release) struct tuned_entry ours = tuned_entry_copy(conflict->ours);
-	struct tuned_entry theirs = tuned_entry_copy(conflict->theirs);
+	const bool theirs_first = !theirs_is_base(into, from, entry, their_entry, run);
+	CLEANUP(tuned_entry_release) struct tuned_entry ours = tuned_entry_copy(entry);
+	struct tuned_entry theirs = tuned_entry_copy(their_entry);
 	const char *kept;
 
 	tuned_put_entry(into, &theirs, NULL, &kept);
-	if (theirs_first && (!decision->run || keep_rows_of_run(&ours, decision->run)))
+	if (theirs_first && (!run || keep_rows_of_run(&ours, run)))
 		tuned_put_entry(into, &ours, NULL, &kept);
 }
 
 static void merge_entry(struct tuned *into, const struct tuned *from,
-	const struct tuned_entry *theirs, const struct decision *decision)
+	const struct tuned_entry *theirs, const char *run, struct merge_summary *summary)
 {
-	struct merge_summary *summary = decision->summary;
 	const struct tuned_entry *ours =
 		tuned_find(into, theirs->operation, &theirs->problem, theirs->objective);
-	const struct conflict conflict = {
-		.into = into, .from = from, .ours = ours, .theirs = theirs};
 	struct tuned_entry copy;
 	const char *kept;
 
 	if (ours && record_equal(&tuned_entry_record, ours, theirs)) {
 		summary->equal++;
 	} else if (!ours || ours->predicted != theirs->predicted) {
-		/* the measured entry replaces the predicted one, or stays */
+		/* the measured entry stays */
 		*(ours ? &summary->outranked : &summary->added) += 1;
 		copy = tuned_entry_copy(theirs);
 		tuned_put_entry(into, &copy, NULL, &kept);
 	} else {
 		summary->conflicts++;
-		join(into, &conflict, decision);
+		join(into, from, ours, theirs, run);
 	}
 }
 
 enum status tuned_merge(struct tuned *into, const struct tuned *from, const char *run,
 	struct merge_summary *summary, struct error *err)
 {
-	const struct decision decision = {.run = run, .summary = summary};
-
 	if (!gpu_model_same(&into->device, &from->device))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: the file is for %s with %" PRId64
@@ -124,7 +108,7 @@ enum status tuned_merge(struct tuned *into, const struct tuned *from, const char
 	for (size_t i = 0; i < from->run_count; i++)
 		tuned_copy_run(into, from, from->runs[i].id);
 	for (size_t i = 0; i < from->entry_count; i++)
-		merge_entry(into, from, &from->entries[i], &decision);
+		merge_entry(into, from, &from->entries[i], run, summary);
 	return STATUS_OK;
 }
 
@@ -144,7 +128,6 @@ enum status tuned_merge_file(struct tuned *into, const char *path,
 }
 
 /* ---- the rows of an entry ---- */
-/* Copies the row, and sets its run if the row does not name one. */
 static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_entry *entry)
 {
 	struct tuned_row copy = tuned_row_copy(row);
@@ -156,7 +139,7 @@ static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_
 }
 
 /* ---- the runs that measured the rows ---- */
-/* Whether the texts are equal. NULL is a text that is not known. */
+/* NULL is not known. */
 static bool same_text(const char *a, const char *b, bool must_be_known)
 {
 	a = a ? a : "";
@@ -164,9 +147,7 @@ static bool same_text(const char *a, const char *b, bool must_be_known)
 	return strcmp(a, b) == 0 && (a[0] || !must_be_known);
 }
 
-/* The factor that converts a time of run `from` to a time of run `to`, from the times of the
- * anchor kernel in both. 0 if the times cannot be compared. Both runs are of the file's GPU
- * model. */
+/* From times of one run to times of another, by the anchor kernel; 0: not comparable. */
 static double time_scale(const struct run *from, const struct run *to)
 {
 	if (!from || !to || !same_text(from->driver, to->driver, true) ||
@@ -184,8 +165,7 @@ struct row_pair {
 	const struct tuned_entry *old_entry, *new_entry;
 };
 
-/* The anchor kernel's time follows the clock, but the time of a kernel that is limited by DRAM
- * does not. */
+/* The time of a kernel that DRAM limits does not follow the clock. */
 static double scale_of(
 	const struct row_pair *pair, const struct tuned_row *old, const struct tuned_row *new)
 {
@@ -195,20 +175,17 @@ static double scale_of(
 	return scale > 0 && !tuned_row_is_clock_bound(old) ? 1 : scale;
 }
 
-/* Whether the old row is faster by more than the intervals and the tie width. */
 static bool is_faster(const struct summary *old, const struct summary *new, double scale)
 {
 	const double old_us = old->median * scale;
 
 	if (!(old_us > 0) || !(new->median > 0))
 		return false;
-	/* half of the tie width on each side */
 	return old->ci95_high * scale + 0.5 * TUNED_TIE_RATIO * old_us <
 	       new->ci95_low - 0.5 * TUNED_TIE_RATIO *new->median;
 }
 
-/* A run that tried few candidates must not replace a better and still valid row of an earlier
- * run. If both rows have the same configuration, the newer measurement replaces the older one. */
+/* A run that tried few candidates must not replace a better valid row. */
 static bool old_stays(const struct row_pair *pair, const struct tuned_row *old,
 	const struct tuned_row *new, const struct tuned_judge *judge)
 {
@@ -225,7 +202,7 @@ static bool old_stays(const struct row_pair *pair, const struct tuned_row *old,
 	       judge->is_still_valid(old, judge->context);
 }
 
-/* An entry that was tuned for certain bits accepts only rows with the winner's bits. */
+/* An entry that was tuned for certain bits accepts only rows with them. */
 static bool has_bits_of(const struct tuned_entry *entry, const struct tuned_row *row)
 {
 	return !entry->bits || (entry->winner.result.bits && row->result.bits &&
@@ -233,7 +210,7 @@ static bool has_bits_of(const struct tuned_entry *entry, const struct tuned_row 
 					       row->result.bits, NULL) == DIGEST_SAME);
 }
 
-/* Converts the row's time to the new entry's run, if the runs are comparable. */
+/* Converted to the new entry's run if possible. */
 static double time_now(
 	const struct row_pair *pair, const struct tuned_row *row, const struct tuned_row *winner)
 {
@@ -242,8 +219,6 @@ static double time_now(
 	return row->result.time.median * (scale > 0 ? scale : 1);
 }
 
-/* Replaces the family's new row by the old one, or adds the old one. If it belongs to the
- * winner's family, the winner swaps places with the last of the other families. */
 static void put_old_row(struct tuned_entry *entry, struct tuned_row *now, struct tuned_row old)
 {
 	if (now && now != &entry->winner) {
@@ -262,7 +237,6 @@ static void put_old_row(struct tuned_entry *entry, struct tuned_row *now, struct
 	tuned_row_release(&entry->families[entry->family_count]);
 }
 
-/* Adds rows of other runs that are still valid. Earlier rows of the same run are dropped. */
 static void add_old_rows(
 	const struct row_pair *pair, struct tuned_entry *entry, const struct tuned_judge *judge)
 {
@@ -292,7 +266,6 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 	if (is_old)
 		*kept = "the winner stays what an earlier run found: nothing that was tried now is "
 			"as fast";
-	/* the fastest row wins, unless the new winner ties with it */
 	best_us = entry->winner.result.time.median * (is_old ? 1 : 1 - TUNED_TIE_RATIO);
 	for (size_t i = 0; i < entry->family_count; i++) {
 		const struct tuned_row *row = &entry->families[i];

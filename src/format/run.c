@@ -25,7 +25,7 @@ static bool is_arch(const char *text)
 static const struct record_rule arch_rule = {
 	.expected = "an architecture like \"sm_90a\"", .accepts = is_arch};
 
-/* The name becomes part of a path, so only safe characters are accepted. */
+/* It becomes part of a path. */
 static bool is_sheet(const char *text)
 {
 	return *text && *text != '.' && !strchr(text, '/');
@@ -135,8 +135,6 @@ static const struct record_member clocks_members[] = {
 static RECORD_DEFINE(
 	struct run_clocks, clocks_record, clocks_members, .name = "clocks", .open = true);
 
-/* In a journal's run line "device" is the GPU model; in a tuned file it says how the GPU was
- * accessed. */
 #define RUN_MEMBERS                                                                                \
 	RECORD_VALUE(struct run, id, "id", .rule = &id_rule),                                      \
 		RECORD_VALUE(struct run, date, "date"),                                            \

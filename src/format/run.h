@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run and its GPU model, as tuned files and journals store them.
+ * A run and its GPU model, as files store them.
  */
 #ifndef FORMAT_RUN_H
 #define FORMAT_RUN_H
@@ -13,23 +13,21 @@ enum {
 };
 
 struct gpu_model {
-	char *name;  /* the driver's name for the GPU, or the sheet's title */
-	char *sheet; /* name of the device sheet; NULL if the GPU has no sheet */
+	char *name;  /* the driver's name, or the sheet's title */
+	char *sheet; /* name of the device sheet, or NULL */
 	int64_t compute_capability, sm_count;
-	char *arch; /* NULL: not known; numbers below are negative if not known */
+	char *arch; /* NULL, or negative numbers: not known */
 	int64_t l2_bytes, dram_bytes, smem_per_sm_bytes, smem_per_block_bytes, regs_per_sm;
 };
 RECORD_DECLARE(struct gpu_model, gpu_model_record);
 
 struct gpu_model gpu_model_of(const struct device_spec *spec, const char *name);
 struct json *gpu_model_json(const struct device_spec *spec, const char *name);
-/* Makes the device's specification from its sheet. A GPU without a sheet gets the model's
- * figures and the default rates of its architecture. */
+/* Without a sheet, with the default rates of its architecture. */
 enum status gpu_model_spec(const struct gpu_model *model, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 void gpu_model_release(struct gpu_model *model);
-/* Whether both are the same GPU model. A sheet and a GPU that it matches are, even if the driver
- * uses another name. */
+/* A sheet and a GPU that it matches are the same. */
 bool gpu_model_same(const struct gpu_model *a, const struct gpu_model *b);
 
 struct run_program {
@@ -40,7 +38,7 @@ struct run_clocks {
 	double sm_mhz, sm_max_mhz, memory_mhz; /* NaN: not known */
 };
 
-/* Strings that are not known are NULL. */
+/* NULL: not known */
 struct run {
 	char *id, *date, *command;
 	struct run_program program;
@@ -49,8 +47,8 @@ struct run {
 	double power_limit_w, anchor_us; /* 0: not known */
 	char *device_kind;               /* "cuda", "model", "replay", "program" */
 };
-RECORD_DECLARE(struct run, run_record);      /* an element of "runs" in a tuned file */
-RECORD_DECLARE(struct run, run_line_record); /* for a journal: no device_kind */
+RECORD_DECLARE(struct run, run_record);      /* in a tuned file */
+RECORD_DECLARE(struct run, run_line_record); /* in a journal, without device_kind */
 extern const struct record_rule device_kind_rule;
 
 void run_release(struct run *run);

@@ -12,15 +12,13 @@
 #include "record/record_read.h"
 #include "record/record_write.h"
 
-/* A member of the row's result. */
 #define RESULT(field, key, ...) RECORD_VALUE(struct tuned_row, result.field, key, ##__VA_ARGS__)
 #define CONFIGURATION           RECORD_NAMED_VALUES(struct tuned_row, configuration, "configuration")
 #define TIME                    RECORD_NESTED(struct tuned_row, result.time, time_record, "time_us")
-/* An integer of at least 0; `none` if the member is absent. */
+/* `none` if the member is absent. */
 #define AMOUNT(type, field, none, ...)                                                             \
 	RECORD_VALUE(type, field, #field, .flags = RECORD_OPTIONAL, .absent = (none), .low = 0,    \
 		.high = INFINITY, ##__VA_ARGS__)
-/* The same for a real number. */
 #define FIGURE(type, field, none)                                                                  \
 	RECORD_VALUE(type, field, #field, .flags = RECORD_OPTIONAL | RECORD_ROUNDED,               \
 		.absent = (none), .low = 0, .high = INFINITY)
@@ -82,7 +80,6 @@ static const struct record_member workspace_members[] = {
 static RECORD_DEFINE(
 	struct plan_buffer, workspace_record, workspace_members, .name = "workspace", .open = true);
 
-/* The verification of a winner: a part of what the journal stores. */
 #define ERROR(field)                                                                               \
 	RECORD_VALUE(struct verification, field, #field,                                           \
 		.flags = RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_ROUNDED, .absent = NAN)
@@ -125,7 +122,7 @@ static RECORD_DEFINE(
 
 static const char *const row_bound_names[] = {"clock", "dram", NULL};
 
-/* The members that every row has. Only winners have others. */
+/* Only winners have others. */
 #define SHORT_MEMBERS                                                                              \
 	RESULT(family, "family", .rule = &family_name_rule), CONFIGURATION, TIME,                  \
 		AMOUNT(struct tuned_row, regs_per_thread, -1),                                     \
@@ -287,7 +284,7 @@ struct tuned_row tuned_row_copy(const struct tuned_row *row)
 	return copy;
 }
 
-/* Copies the members that a table lists; all others are as in a new row. */
+/* Copies the members that a table lists. */
 static struct tuned_row part_of(const struct record *record, const struct tuned_row *row)
 {
 	struct tuned_row part = {.tflops = NAN,

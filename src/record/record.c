@@ -115,7 +115,7 @@ struct record_span record_span(const struct record_member *member, const void *b
 	}
 }
 
-/* Returns whether an earlier list that shares the count has another number of items. */
+/* Whether an earlier list that shares the count has another number of items. */
 static bool count_differs(const struct record *record, const struct record_member *member,
 	const void *base, size_t count)
 {

@@ -41,50 +41,48 @@ enum record_kind {
 	RECORD_KIND_BOOL,
 	RECORD_KIND_INT,
 	RECORD_KIND_UINT,
-	RECORD_KIND_REAL,     /* float or double; a value that is not finite is null in JSON */
+	RECORD_KIND_REAL,     /* one that is not finite is null in JSON */
 	RECORD_KIND_STRING,   /* char *: owned */
 	RECORD_KIND_BORROWED, /* const char * into the JSON tree */
 	RECORD_KIND_TEXT,     /* char[n] */
-	RECORD_KIND_BYTES,    /* struct text: any bytes; in JSON a string in base64 */
+	RECORD_KIND_BYTES,    /* any bytes; in JSON a string in base64 */
 	RECORD_KIND_JSON,     /* struct json *: any JSON, owned */
 	RECORD_KIND_ENUM,     /* an enum, or a bool with two names */
-	RECORD_KIND_FLAGS,    /* uint32_t: bits; in JSON a list of names */
+	RECORD_KIND_FLAGS,    /* bits; in JSON a list of names */
 	RECORD_KIND_RECORD,
 	RECORD_KIND_CUSTOM,
-	RECORD_KIND_CONSTANT, /* only in JSON: always this string */
-	RECORD_KIND_COMMENT,  /* only in JSON: a comment for people, accepted and discarded */
+	RECORD_KIND_CONSTANT, /* only in JSON */
+	RECORD_KIND_COMMENT,  /* only in JSON, accepted and discarded */
 };
 
 enum record_shape {
 	RECORD_ONE,
-	RECORD_OWNED, /* a pointer to one item; NULL if absent */
-	/* a pointer and a count; never NULL after reading; a zeroed item follows the last one */
+	RECORD_OWNED, /* NULL if absent */
+	/* never NULL after reading; a zeroed item follows the last one */
 	RECORD_LIST,
 	RECORD_FIXED,     /* an inline array, always full */
 	RECORD_FILLED,    /* an inline array and a count */
-	RECORD_MAPPED,    /* a list; an object in JSON, with the first member of an item as key */
-	RECORD_BY_NAME,   /* an inline array; an object in JSON, with the names in `keys` */
-	RECORD_FLATTENED, /* the members of this record belong to the parent's JSON object */
+	RECORD_MAPPED,    /* an object in JSON, with the first member of an item as key */
+	RECORD_BY_NAME,   /* an object in JSON, with the names in `keys` */
+	RECORD_FLATTENED, /* its members belong to the parent's JSON object */
 };
 
 enum {
 	RECORD_OPTIONAL = 1 << 0, /* may be missing; not written if absent */
-	/* null and absent mean the same and are written as null; for a real with a numeric default,
-	 * null means NaN, and an absent member is not written */
+	/* null means absent, and is written; for a real with a numeric default null means NaN */
 	RECORD_NULLABLE = 1 << 1,
 	RECORD_KEPT = 1 << 2,           /* with RECORD_OPTIONAL: written even when absent */
-	RECORD_SCALAR_OR_LIST = 1 << 3, /* a list: a single item may be written without brackets */
+	RECORD_SCALAR_OR_LIST = 1 << 3, /* a single item may be written without brackets */
 	RECORD_WHOLE = 1 << 4,          /* a real that JSON states as an integer */
 	RECORD_NOT_JSON = 1 << 5,       /* only copied and released */
 	RECORD_OTHERS = 1 << 6,         /* holds JSON members that the table does not name */
-	RECORD_ROUNDED = 1 << 7, /* a real: fractions are written with seven significant digits */
+	RECORD_ROUNDED = 1 << 7,        /* fractions are written with seven significant digits */
 };
 
 struct record;
 
-/* Functions for a member that no kind fits. `field` points to the member, or with RECORD_DERIVED to
- * the whole struct. The member is copied by its `record` (another table for the same field) if set,
- * else as JSON. Functions that are never needed may be NULL. */
+/* For a member that no kind fits. `field` points to the member, or with RECORD_DERIVED to the
+ * struct. It is copied by its `record` if set, else as JSON. Functions may be NULL. */
 struct record_custom {
 	enum status (*read)(
 		const struct json_at *at, void *field, void *context, struct error *err);
@@ -106,8 +104,7 @@ struct record_member {
 	size_t size;                     /* bytes of one item */
 	size_t length;                   /* number of items of an inline array */
 	size_t count_offset, count_size; /* place of the count; size 0: the list ends with NULL */
-	/* 1 + offset of the bool that says whether the member is present; 0 if there is no such
-	 * bool. */
+	/* 1 + offset of the bool that says whether the member is present; 0: none */
 	size_t present;
 	const char *const *names; /* of an enum or flags, by value; NULL-terminated */
 	const char *const *keys;  /* RECORD_BY_NAME: names of the items, NULL-terminated */
@@ -115,13 +112,13 @@ struct record_member {
 	const struct record_custom *custom;
 	const struct record_rule *rule;
 	const char *constant;
-	/* Description of a valid number for messages; NULL derives it from the range. */
+	/* of a valid number, for messages; NULL: the range */
 	const char *expected;
 	double absent;               /* value of a missing number, enum or bool */
 	double low, high;            /* range of a number; both 0: the range of its type */
 	size_t count_min, count_max; /* range of a list's length; 0: no limit */
-	/* 0: JSON must state the value. Otherwise an expression may give the value
-	 * (record_computed), and may read the names of scope context `computed` - 1. */
+	/* 0: JSON must state the value. Otherwise an expression may give it (record_computed), with
+	 * the names of scope context `computed` - 1. */
 	int computed;
 };
 
@@ -130,19 +127,15 @@ struct record {
 	size_t size;
 	const struct record_member *members;
 	size_t member_count;
-	/* Accepts members that the table does not name, e.g. from a newer version. They are
-	 * dropped unless the table has RECORD_UNKNOWN(), which stores them to write them again. */
+	/* Drops members that the table does not name, or stores them by RECORD_UNKNOWN(). */
 	bool open;
-	/* JSON that is no object is the value of the member with this name, without the others.
-	 * NULL: JSON must be an object. */
-	const char *short_form;
-	/* Runs after reading: checks members against each other and computes derived members. */
+	/* Runs after reading. */
 	enum status (*check)(
 		void *value, const struct json_at *at, void *context, struct error *err);
 };
 
 enum {
-	RECORD_MEMBERS_MAX = 96 /* largest number of members of a JSON object */
+	RECORD_MEMBERS_MAX = 96 /* of a JSON object */
 };
 
 /* Frees everything that the struct owns and zeroes the members of the table. */
@@ -165,10 +158,9 @@ struct record_fields {
 
 void record_fields_fill(const struct record *record, struct record_fields *fields);
 
-/* Returns the index of the field with a JSON name, or SIZE_MAX. The search begins at field `from`,
- * because members usually have the order of the table. */
+/* SIZE_MAX: none. The search begins at `from`, because members usually have the order of the table.
+ */
 size_t record_field_find(const struct record_fields *fields, const char *name, size_t from);
-/* Returns whether the table does not fix the number of items. */
 bool record_is_counted(const struct record_member *member);
 
 struct record_span {
@@ -177,8 +169,7 @@ struct record_span {
 };
 
 struct record_span record_span(const struct record_member *member, const void *base);
-/* Allocates `count` zeroed items of a list or behind a pointer. Returns NULL if the count does not
- * fit the member, or differs from that of a list that shares it. */
+/* Allocates `count` zeroed items. NULL if the member does not allow as many. */
 char *record_reserve(
 	const struct record *record, const struct record_member *member, void *base, size_t count);
 bool record_is_absent(const struct record_member *member, const void *base);
@@ -186,10 +177,10 @@ bool record_item_is_absent(const struct record_member *member, const void *item)
 void record_set_absent(const struct record_member *member, void *base);
 void record_set_present(const struct record_member *member, void *base);
 
-/* Reads an integer, enum or bool of the item's size as 64 bits. */
+/* An integer, enum or bool as 64 bits. */
 int64_t record_load(const struct record_member *member, const void *item);
 void record_store(const struct record_member *member, void *item, int64_t value);
-/* Copies the string into an inline or owned string; a borrowed string gets the pointer. */
+/* A borrowed string gets the pointer. */
 void record_store_string(const struct record_member *member, void *item, const char *string);
 double record_load_real(const struct record_member *member, const void *item);
 void record_store_real(const struct record_member *member, void *item, double value);
@@ -238,12 +229,12 @@ bool record_allows_real(const struct record_member *member, double value);
 #define RECORD_FLAT(type, field, id)                                                               \
 	RECORD_MEMBER(                                                                             \
 		type, field, "", .shape = RECORD_FLATTENED, RECORD_ITEM(((type *)0)->field, id))
-/* `struct json *field`: an object of the members that the table does not name, or NULL. */
+/* `struct json *`: an object of the members that the table does not name, or NULL. */
 #define RECORD_UNKNOWN(type, field)                                                                \
 	RECORD_VALUE(type, field, "", .flags = RECORD_NOT_JSON | RECORD_OTHERS)
 #define RECORD_CUSTOM(type, field, functions, key, ...)                                            \
 	RECORD_MEMBER(type, field, key, RECORD_MADE(type, field, functions), ##__VA_ARGS__)
-/* A custom member that is read and written with the whole struct. */
+/* Read and written with the whole struct. */
 #define RECORD_DERIVED(type, functions, key, ...)                                                  \
 	{                                                                                          \
 		.name = (key), .kind = RECORD_KIND_CUSTOM, .size = sizeof(type),                   \
@@ -275,8 +266,8 @@ bool record_allows_real(const struct record_member *member, double value);
 	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST,                                      \
 		RECORD_MADE(type, field[0], functions), RECORD_COUNTED(type, count),               \
 		##__VA_ARGS__)
-/* The first member of an item is its key in JSON. If an item has only one other member, and that is
- * named "", it is the value; otherwise the value is an object of the other members. */
+/* The first member of an item is its key in JSON. If the only other one is named "", it is the
+ * value; otherwise the value is an object. */
 #define RECORD_MAP(type, field, count, id, key, ...)                                               \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_MAPPED,                                    \
 		RECORD_ITEM(((type *)0)->field[0], id), RECORD_COUNTED(type, count),               \
@@ -294,7 +285,7 @@ bool record_allows_real(const struct record_member *member, double value);
 #define RECORD_NAMED_CUSTOM(type, field, key_list, functions, key, ...)                            \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_BY_NAME, RECORD_INLINE(type, field),       \
 		RECORD_MADE(type, field[0], functions), .keys = (key_list), ##__VA_ARGS__)
-/* `.present = RECORD_PRESENT(type, flag)`: the member is present while the bool `flag` is true. */
+/* The member is present while the bool `flag` is true. */
 #define RECORD_PRESENT(type, flag) (offsetof(type, flag) + RECORD_SAME(bool, ((type *)0)->flag))
 
 /* ---- parts of the macros above ---- */

@@ -36,7 +36,7 @@ enum status record_name_from_json(
 	return name_hint(name, names, err);
 }
 
-/* `what` is e.g. "an integer". low and high are infinite if unbounded. */
+/* low and high are infinite if unbounded. */
 static enum status refuse_number(const struct json_at *at, const struct record_member *member,
 	const char *what, double low, double high, struct error *err)
 {
@@ -283,7 +283,6 @@ static enum status read_member(const struct json_at *at, const struct record_fie
 	}
 }
 
-/* Copies the member to the struct's RECORD_UNKNOWN() member, if it has one. */
 static void keep_unknown(const struct record *record, const struct json_at *item, void *value)
 {
 	for (size_t i = 0; i < record->member_count; i++) {

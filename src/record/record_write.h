@@ -9,9 +9,9 @@
 
 struct json *record_to_json(const struct record *record, const void *value);
 void record_put_json(const struct record *record, const void *value, struct json *object);
-/* Appends the record as a line of JSON. */
+/* As a line of JSON. */
 void record_append(const struct record *record, const void *value, struct text *text);
-/* Returns whether the JSON of both structs is the same. */
+/* Whether both have the same JSON. */
 bool record_equal(const struct record *record, const void *a, const void *b);
 
 #endif

@@ -10,144 +10,8 @@
 #include "engine/row.h"
 
 enum {
-	CLASSES_MAX = 3,    /* classes that are timed for all problems */
-	COMPARED_MAX = 1000 /* maximum number of candidates that are compared pairwise */
+	COMPARED_MAX = 1000 /* candidates that are compared pairwise */
 };
-
-/* ---- classes ---- */
-struct bits_class {
-	const struct output_digest *bits;
-	double mean, largest; /* logarithms of losses; a problem without a time counts as
-				 matrix_untimed_loss */
-	bool is_whole;        /* every problem has a timed configuration of this class */
-};
-
-static struct bits_class class_of(
-	const struct timing_matrix *matrix, const struct output_digest *bits)
-{
-	const size_t problems = matrix->run->problems->count;
-	struct bits_class class = {.bits = bits, .is_whole = !matrix->is_search};
-
-	for (size_t p = 0; p < problems; p++) {
-		const struct config_times *best = matrix_best(matrix, bits, p);
-		const double loss =
-			best ? log(best->us[p] / matrix_best_us(matrix, p)) : matrix_untimed_loss;
-
-		class.mean += loss / (double)problems;
-		class.largest = fmax(class.largest, loss);
-		class.is_whole &= best != NULL;
-	}
-	return class;
-}
-
-static int class_compare(const void *a_, const void *b_)
-{
-	const struct bits_class *a = a_, *b = b_;
-
-	if (a->is_whole != b->is_whole)
-		return a->is_whole ? -1 : 1;
-	return a->mean != b->mean ? (a->mean > b->mean) - (a->mean < b->mean)
-				  : strcmp(a->bits->digests[0], b->bits->digests[0]);
-}
-
-/* Returns a class for each digest that occurs in the problem with the most rows, the best first;
- * the caller frees. */
-static struct bits_class *find_classes(const struct timing_matrix *matrix, size_t *count)
-{
-	struct bits_class *classes = memory_zeroed(matrix->count + 1, sizeof(*classes));
-	uint64_t rows = 0;
-	size_t problem = 0;
-
-	*count = 0;
-	for (size_t i = 0; i < matrix->count; i++)
-		for (size_t p = 0; p < matrix->run->problems->count; p++)
-			if (matrix->rows[i].bits[p] && matrix->rows[i].bits[p]->rows > rows) {
-				rows = matrix->rows[i].bits[p]->rows;
-				problem = p;
-			}
-	for (size_t i = 0; i < matrix->count; i++) {
-		const struct output_digest *bits = matrix->rows[i].bits[problem];
-		size_t k = 0;
-
-		while (bits && k < *count &&
-			output_digest_compare(classes[k].bits, bits, NULL) != DIGEST_SAME)
-			k++;
-		if (bits && k == *count)
-			classes[(*count)++] = class_of(matrix, bits);
-	}
-	if (*count)
-		qsort(classes, *count, sizeof(*classes), class_compare);
-	return classes;
-}
-
-/* Keeps the fastest configuration of each problem, overall and in each of the best classes. */
-static void keep_classes(
-	struct timing_matrix *matrix, const struct bits_class *classes, size_t count)
-{
-	const size_t problems = matrix->run->problems->count;
-
-	for (size_t c = 0; c <= count && c <= CLASSES_MAX; c++)
-		for (size_t p = 0; p < problems; p++) {
-			struct config_times *best =
-				matrix_best(matrix, c ? classes[c - 1].bits : NULL, p);
-
-			if (best)
-				best->has_won = true;
-		}
-	matrix_keep(matrix, 0);
-}
-
-static void take_class(const struct timing_matrix *matrix, const struct bits_class *class,
-	struct shared_choice *shared)
-{
-	const size_t problems = matrix->run->problems->count;
-
-	shared->bits = output_digest_copy(class->bits);
-	shared->mean_loss = expm1(class->mean);
-	shared->largest_loss = expm1(class->largest);
-	shared->members = memory_zeroed(matrix->count + 1, sizeof(*shared->members));
-	for (size_t p = 0; p < problems; p++)
-		shared->us[p] = matrix_best(matrix, class->bits, p)->us[p];
-	for (size_t i = 0; i < matrix->count; i++) {
-		const struct config_times *row = &matrix->rows[i];
-		bool is_any = false;
-
-		for (size_t p = 0; p < problems; p++)
-			is_any |= matrix_has_bits(row, class->bits, p);
-		if (is_any)
-			shared->members[shared->member_count++] = (struct shared_member){
-				string_copy(row->family), string_copy(row->configuration)};
-	}
-}
-
-static enum status choose_class(
-	const struct tune_run *run, struct shared_choice *shared, struct error *err)
-{
-	CLEANUP(matrix_release) struct timing_matrix matrix = {.run = run, .is_search = true};
-	const size_t problems = run->problems->count;
-	CLEANUP(memory_free) struct bits_class *found = NULL, *classes = NULL;
-	size_t count;
-
-	TRY(matrix_run(&matrix, &run->options->candidates, err));
-	found = find_classes(&matrix, &count);
-	keep_classes(&matrix, found, count);
-	matrix.is_search = false;
-	TRY(matrix_compare(&matrix, err));
-	classes = find_classes(&matrix, &count);
-	if (!count || !classes[0].is_whole) {
-		error_set(err, STATUS_FAILED,
-			"--bits: none of the %zu best configurations gives the same bits for all "
-			"%zu problems",
-			matrix.count, problems);
-		return error_hint(err,
-			"choose a key that counts the outermost rows of the outputs, or try "
-			"more configurations with --effort thorough");
-	}
-	matrix_choice(&matrix, shared);
-	shared->classes = count;
-	take_class(&matrix, &classes[0], shared);
-	return STATUS_OK;
-}
 
 /* ---- the rule ---- */
 static const char invariant[] = "invariant=";
@@ -171,7 +35,7 @@ static enum status open_class(
 	for (size_t i = 1; i < problems->count; i++)
 		differs |= !problem_differs_in(problems->items[0], problems->items[i], key);
 	if (!differs && problems->count > 1)
-		return choose_class(run, &rule->class, err);
+		return shared_choose(run, SHARED_BITS, &rule->class, err);
 	error_set(err, STATUS_BAD_INPUT,
 		"--bits invariant=%s needs several problems that differ only in %s%s", key, key,
 		differs ? ", but these differ in other keys" : ", but there is only one");
@@ -217,7 +81,6 @@ void bits_rule_release(struct bits_rule *rule)
 	shared_choice_release(&rule->class);
 }
 
-/* Verifies the reference configuration to get its digests. */
 static enum status verify_reference(struct search *search, size_t candidate, struct error *err)
 {
 	struct trial *trial = NULL;
@@ -294,7 +157,6 @@ enum status bits_want(struct search *search, size_t *members, size_t *count, str
 }
 
 /* ---- parameters that do not change bits ---- */
-/* Whether two candidates differ only in parameters that do not change bits. */
 static bool differ_in_these_alone(const struct candidates *pool, size_t a, size_t b)
 {
 	const struct family_candidates *family = candidates_family_of(pool, a);

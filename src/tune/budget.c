@@ -76,7 +76,7 @@ void effort_limit(struct effort *effort, size_t evaluations, bool tries_neighbou
 	const size_t neighbours_part = 8;
 
 	effort->evaluations = evaluations;
-	effort->of_each_family = 0; /* the user's number is exact: no quota is added */
+	effort->of_each_family = 0; /* the user's number is exact */
 	effort->is_strict = true;
 	effort->seconds = INFINITY; /* only the number or a time budget limits the search */
 	effort->kept = effort->measures && tries_neighbours ? evaluations / neighbours_part : 0;
@@ -97,8 +97,7 @@ void effort_predict(struct effort *effort)
 void budget_start(
 	struct budget *budget, const struct effort *effort, double seconds, bool measures_again)
 {
-	/* time reserved for measuring the best candidates again: seconds if the budget is long,
-	 * a part of it if it is short */
+	/* for the final measurement: seconds, or a part of a short budget */
 	const double again_seconds = 6, again_part = 0.4;
 	const double again = !measures_again ? 0
 			     : seconds > 0   ? fmin(again_seconds, again_part * seconds)

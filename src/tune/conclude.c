@@ -52,8 +52,8 @@ static enum status nothing_works(const struct search *search, struct error *err)
 	return error_lines(err, first);
 }
 
-/* An H200 updates its energy counter every 100 ms, with a delay of about 15 ms. The first time
- * is enough to report the winner's energy, the second to select by energy. */
+/* An H200 updates its energy counter every 100 ms, with a delay of about 15 ms. The first time is
+ * enough to report energy, the second to select by it. */
 static const double energy_seconds_said = 0.2, energy_seconds_chosen = 1;
 
 enum status conclude_energy(struct search *search, struct evaluated *evaluated, struct error *err)
@@ -106,7 +106,6 @@ static enum status row_of(
 	return row_describe(&candidate, &evaluated->result, row, err);
 }
 
-/* Makes the row of a tied candidate or of the runner-up. */
 static struct tuned_row tied_row(
 	const struct search *search, const struct selection *selection, size_t which)
 {
@@ -121,7 +120,7 @@ static struct tuned_row tied_row(
 		.lost = selection_rejection(search, selection, which)};
 }
 
-/* Adds the best row of each other family; all times are measured, or all are predicted. */
+/* All are measured, or all predicted. */
 static enum status put_families(const struct search *search, const struct selection *selection,
 	struct tuned_entry *entry, struct error *err)
 {
@@ -216,13 +215,13 @@ static enum status store_entry(struct search *search, const struct tuned_entry *
 		json_put(line, "entry", record_to_json(&tuned_entry_record, entry));
 		status = journal_write(journal, "entry", line, err);
 	}
-	/* the entry is saved even if the journal cannot be written */
+	/* even if the journal cannot be written */
 	TRY(tune_put_entry(run, &copy, &judge, kept, err));
 	return status;
 }
 
 /* ---- no winner ---- */
-/* Whether the time ended the search before it tried as many candidates as an estimate does. */
+/* Before an estimate's number of candidates was tried. */
 static bool is_cut_short(const struct search *search)
 {
 	const size_t least = effort_find("estimate")->evaluations;
@@ -232,21 +231,19 @@ static bool is_cut_short(const struct search *search)
 	       evaluated < least && evaluated < search->pool.count;
 }
 
-/* Whether the problem states no FLOP and the launches have no model, so that a prediction only says
- * how long moving the tensors takes. */
+/* A prediction then only says how long moving the tensors takes. */
 static bool is_unknown_work(const struct search *search, const struct score *score)
 {
 	return score->without_model && !(search->pool.families[0].bound->model.flop > 0);
 }
 
-/* Whether predictions use only FLOP, bytes and waves, and must tell configurations apart. */
+/* Predictions use only FLOP, bytes and waves, and must tell configurations apart. */
 static bool is_rough(const struct search *search, const struct selection *selection)
 {
 	return search->options->only_decided && !search->run->context->device->kind->measures &&
 	       search->evaluated.items[selection_winner(selection)].result.score.without_model;
 }
 
-/* Whether rough predictions leave the FLOP out, or tie at least half of the candidates. */
 static bool is_undecided(const struct search *search, const struct selection *selection)
 {
 	const struct score *score =
@@ -262,8 +259,7 @@ static bool is_undecided(const struct search *search, const struct selection *se
 	return 2 * tied >= selection->count;
 }
 
-/* Counts the candidates that work by the resources of their longest launch, and names the first
- * of each group. */
+/* Groups the candidates by the resources of their longest launch. */
 static void append_resources(
 	const struct search *search, const struct selection *selection, struct text *lines)
 {
@@ -343,7 +339,7 @@ enum status search_conclude(struct search *search, struct error *err)
 	const struct tune_observer *observer = &search->options->observer;
 	size_t total = search->evaluated.count;
 
-	/* predictions do not depend on the order in which kernels were compiled */
+	/* the order of compilation must not matter */
 	if (total && !search->run->context->device->kind->measures)
 		qsort(search->evaluated.items, total, sizeof(*search->evaluated.items),
 			compare_candidates);
@@ -369,7 +365,6 @@ enum status search_conclude(struct search *search, struct error *err)
 		result.outcomes[search->evaluated.items[i].result.outcome]++;
 	if (is_undecided(search, &selection))
 		return conclude_undecided(search, &selection, &result, err);
-	/* only if time is left */
 	if (search->options->objective != OBJECTIVE_ENERGY &&
 		budget_left_seconds(&search->budget) > energy_seconds_said)
 		TRY(conclude_energy(search, &search->evaluated.items[result.winner], err));
@@ -384,8 +379,7 @@ enum status search_conclude(struct search *search, struct error *err)
 	return STATUS_OK;
 }
 
-/* Uses the times of the final measurement if there are any. Rough predictions are not saved before
- * the end of the search, which may find that they decide nothing. */
+/* Rough predictions may decide nothing. */
 enum status search_save_best(struct search *search, struct error *err)
 {
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
@@ -412,7 +406,7 @@ void search_keep_best(struct search *search)
 		now_s < budget->started + first_seconds || now_s < search->save_at_s ||
 		(search->saved_us > 0 && budget->best_us >= search->saved_us))
 		return;
-	/* the entry in the file is newer than what this run has written so far */
+	/* it is newer than what this run has written */
 	if (tuned_refresh(run->tuned, run->options->tuned_path, "", &unsaved) == STATUS_OK) {
 		there = tuned_find_problem(
 			run->tuned, search->pool.problem, run->options->objective);

@@ -26,26 +26,23 @@ static bool device_measures(const struct search *search)
 enum {
 	CANDIDATES_MAX = 30,
 	CANDIDATES_LEAST = 8, /* the limit if the time is over */
-	/* The fastest kernels of the search; the order among the first few is random. */
+	/* the order among the first few is random */
 	KERNELS_MAX = 16,
-	/* Launches of one kernel differ little, with a cold or warm cache. */
+	/* they differ little */
 	LAUNCHES_OF_A_KERNEL = 3,
 	BEST_MAX = 10,
 	NEAR_MAX = 64,
 	FIRST_LOOK = 8 /* number of rounds */
 };
-/* A candidate that was slower than the best by this ratio in the search cannot win. The second
- * ratio is that of neighbours of the winner: at the power limit, two first looks at one kernel
- * differed by 8%. */
+/* Slower candidates of the search cannot win. The second ratio is for neighbours of the winner: at
+ * the power limit, two first looks at one kernel differed by 8%. */
 static const double reach_ratio = 1.06, near_reach_ratio = 1.12;
-/* Idle time over busy time, which keeps the average power at half of the kernel's or less. */
+/* Idle time over busy time: the average power is at most half of the kernel's. */
 static const double rest_ratio = 1;
-/* Short kernels are sampled in batches of at least this time, including the warm-up before the
- * first sample. */
+/* With the warm-up before the first sample. */
 static const double sample_least_us = 500;
 static const double seconds_per_load = 0.25, part_of_left = 0.5;
-/* Under sustained load a sample batch takes longer, so there are fewer rounds, but enough to
- * compare candidates round by round. */
+/* A sample batch takes longer under sustained load. */
 enum {
 	SUSTAINED_FIRST_LOOK = SELECTION_ROUNDS_MIN,
 	SUSTAINED_ROUNDS_MAX = 2 * SELECTION_ROUNDS_MIN,
@@ -63,7 +60,6 @@ static double batch_seconds(const struct search *search, double time_us)
 				    : 1e-6 * fmax(time_us, sample_least_us) * (1 + rest_ratio);
 }
 
-/* The candidates that are timed in turn, each with its contender. */
 struct final_timing {
 	struct search *search;
 	struct evaluated *const *evaluated;
@@ -71,7 +67,6 @@ struct final_timing {
 	size_t count;
 };
 
-/* Returns whether the contender is too slow to win compared with the fastest. */
 static bool cannot_win(struct round_times times, struct round_times fastest)
 {
 	const struct interval ratio = round_times_ratio(times, fastest, CONFIDENCE_99);
@@ -80,9 +75,7 @@ static bool cannot_win(struct round_times times, struct round_times fastest)
 	       1 + 2 * TUNED_TIE_RATIO + 2 * CODE_PLACEMENT_NOISE_US / round_times_median(fastest);
 }
 
-/* The stop rule. A candidate that is too slow to win is not timed any longer. All others are
- * timed until the last look, however narrow their intervals are: stopping because an interval is
- * narrow would make it too narrow. */
+/* Stopping because an interval is narrow would make it too narrow. */
 static bool is_only_one_left(struct contender *contenders, size_t count, void *context)
 {
 	CLEANUP(memory_free)
@@ -123,8 +116,7 @@ static const struct contender *fastest_contender(const struct final_timing *timi
 	return fastest;
 }
 
-/* Verifies the contenders that can win. If the fastest turn out to be slower or wrong, verifies
- * those that can win instead. */
+/* The fastest may turn out to be slower or wrong. */
 static enum status verify_contenders(struct final_timing *timing, struct error *err)
 {
 	CLEANUP(memory_free) bool *is_verified = memory_zeroed(timing->count + 1, sizeof(bool));
@@ -157,7 +149,7 @@ static enum status load_contenders(struct final_timing *timing, size_t loads, st
 	struct evaluator *evaluator = &timing->search->evaluator;
 
 	evaluator_clear(evaluator);
-	evaluator->on_device_max = 0; /* all candidates at once */
+	evaluator->on_device_max = 0;
 	for (size_t i = 0; i < timing->count; i++)
 		TRY(search_add_trial(timing->search, timing->evaluated[i]->candidate, TRIAL_LOADED,
 			&timing->contenders[i].loads[0], err));
@@ -187,8 +179,7 @@ static void take_times(struct evaluated *evaluated, const double *times_us, size
 	result_set_samples(&evaluated->result, times_us, count);
 }
 
-/* Scales the times of candidates that were not re-timed in this pass by the median drift of those
- * that were. */
+/* By the median drift of the candidates that were timed in this pass. */
 static void correct_others(struct search *search, const double *ratios, size_t count)
 {
 	const double ratio = count ? statistics_quantile(ratios, count, 0.5) : 1;
@@ -206,7 +197,7 @@ static void correct_others(struct search *search, const double *ratios, size_t c
 	}
 }
 
-/* Takes the contender's times. A candidate that could not be loaded again keeps its times. */
+/* A candidate that could not be loaded keeps its times. */
 static enum status take_contender(struct search *search, struct evaluated *evaluated,
 	const struct contender *contender, unsigned pass, struct error *err)
 {
@@ -250,9 +241,8 @@ static enum status take_all(struct final_timing *timing, struct error *err)
 	return STATUS_OK;
 }
 
-/* The shared memory and registers of a program's kernels are not known. Only the order of the space
- * decides ties, and it prefers candidates at the edge of the tie as often as others. More rounds
- * make the edge sharper, so that more runs give the same answer. */
+/* Only the order of the space decides ties of a program's kernels. More rounds make the edge of the
+ * tie sharper. */
 static unsigned program_rounds_factor(const struct search *search)
 {
 	return search->run->context->program ? 2 : 1;
@@ -296,7 +286,7 @@ static enum status time_in_turn(struct search *search, struct evaluated *const *
 	return status;
 }
 
-/* The time of the smallest number of rounds for one load. */
+/* For one load. */
 static double least_seconds(const struct search *search, const struct evaluated *evaluated)
 {
 	return batch_seconds(search, evaluated->result.time.median) *
@@ -315,7 +305,6 @@ static int compare_medians(const void *a, const void *b)
 	return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
 }
 
-/* The number of launches of its kernel that are in the list. */
 static unsigned launches_of_kernel(const struct search *search, struct evaluated *const *chosen,
 	size_t count, const struct evaluated *evaluated)
 {
@@ -327,7 +316,7 @@ static unsigned launches_of_kernel(const struct search *search, struct evaluated
 	return launches;
 }
 
-/* Lists the fastest candidates and those that are timed with them; the caller frees the list. */
+/* The caller frees the list. */
 static struct evaluated **choose_contenders(const struct search *search, size_t *count)
 {
 	const struct evaluated_list *list = &search->evaluated;
@@ -391,7 +380,6 @@ enum status final_measure(struct search *search, struct error *err)
 	return STATUS_OK;
 }
 
-/* Lists the candidates that may win; returns their number. */
 static size_t choose_best(
 	struct search *search, const struct selection *selection, struct evaluated **best)
 {
@@ -446,8 +434,7 @@ enum status final_measure_again(
 	return time_in_turn(search, chosen, count, loads, err);
 }
 
-/* Lists launches of the winner's kernel that were not tried, fastest prediction first; they need
- * no compilation. */
+/* The fastest prediction first; they need no compilation. */
 static size_t untried_launches(
 	const struct search *search, size_t winner, size_t *found, size_t most)
 {
@@ -494,8 +481,7 @@ size_t final_untried(const struct search *search, size_t **candidates)
 	size_t count, winner;
 
 	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
-	/* if the user selected a strategy, only this strategy proposes candidates; half of the
-	 * time is reserved for those that may win */
+	/* half of the time is for measuring */
 	if (!may_remeasure(search) || search->options->strategy ||
 		budget_left_seconds(budget) < 0.5 * (budget->seconds - budget->search_seconds))
 		return 0;

@@ -14,7 +14,7 @@
 #include "format/merge.h"
 
 enum {
-	TRIED_MAX = 64 /* neighbours to consider; some may be illegal here or equal */
+	TRIED_MAX = 64 /* some may be illegal here or equal */
 };
 
 static enum status load(
@@ -46,11 +46,10 @@ static bool same_toolchain(const struct run *run, const struct context *context)
 {
 	const char *nvrtc = context->compiler ? compiler_identity(context->compiler) : NULL;
 
-	/* a replay has no toolchain and accepts any */
+	/* a replay accepts any toolchain */
 	return run && (!nvrtc || (run->nvrtc && strcmp(run->nvrtc, nvrtc) == 0));
 }
 
-/* Whether the entry was verified with the tolerances, reference and inputs of this run. */
 static bool same_verification(const struct tuned_entry *entry, const struct problem *problem,
 	const struct context *context, uint64_t seed)
 {
@@ -62,7 +61,6 @@ static bool same_verification(const struct tuned_entry *entry, const struct prob
 	return *now && strcmp(now, entry->verification_hash) == 0;
 }
 
-/* Finds the entry that makes tuning this problem unnecessary. */
 static const struct tuned_entry *find_entry(const struct tuned *known,
 	const struct context *context, enum objective objective, uint64_t seed,
 	const struct problem *problem)
@@ -85,7 +83,6 @@ static void put_entry(
 	struct tuned_entry copy = {0};
 	const char *kept;
 
-	/* an entry of this file's own runs stays */
 	if (tuned_find(tuned, entry->operation, &entry->problem, entry->objective))
 		return;
 	copy = tuned_entry_copy(entry);
@@ -119,7 +116,7 @@ void known_take(const struct tuned *known, const struct context *context, enum o
 }
 
 /* ---- similar problems ---- */
-/* The distance of the sizes in octaves; infinite if the problems differ in kind. */
+/* In octaves of sizes; infinite if the problems differ in kind. */
 static double distance(const struct problem *problem, const struct named_values *there)
 {
 	const struct operation *operation = problem->operation;
@@ -149,7 +146,6 @@ struct near {
 	size_t place; /* order in the files */
 };
 
-/* Sorts by distance, then by order in the files. */
 static int known_compare(const void *a, const void *b)
 {
 	const struct near *x = a, *y = b;
@@ -235,7 +231,7 @@ bool row_is_still_valid(const struct tuned_row *row, void *context)
 	CLEANUP(candidate_release) struct candidate candidate = {0};
 	CLEANUP(result_release) struct result today = {0};
 
-	/* a row that no longer exists or is illegal now is invalid */
+	/* a row that is illegal now is invalid */
 	if (row_candidate(&row_validity->context->catalogue, row_validity->problem,
 		    row_validity->context->device->spec, row, &candidate, NULL, NULL) != STATUS_OK)
 		return false;

@@ -27,7 +27,7 @@ static void *prefetch_run(void *argument)
 	return NULL;
 }
 
-/* Returns NULL if the problem is concluded, or no thread can be started. */
+/* NULL if the problem is concluded, or no thread can be started. */
 static struct prefetch *prefetch_begin(struct tune_run *run, size_t number)
 {
 	struct prefetch *prefetch;

@@ -9,7 +9,7 @@ static const struct journal_problem *recorded_problem(
 	return journal_problem_find(earlier, problem->operation->name, problem->text);
 }
 
-/* Returns the run that concluded the problem, or NULL if no run did. */
+/* NULL: no run did. */
 static const struct journal_run *find_concluded(
 	const struct tune_run *run, size_t number, const struct journal_problem **recorded)
 {
@@ -58,8 +58,7 @@ enum status resume_entry(struct tune_run *run, size_t number, bool *done, struct
 	return STATUS_OK;
 }
 
-/* Whether a result can be reused: its outcome depends on the candidate and not on the machine,
- * and its outputs have the digests that are required now. */
+/* Whether the outcome depends only on the candidate, and the digests are those required now. */
 static bool is_worth_taking(const struct search *search, const struct result *result)
 {
 	const bool is_other =
@@ -85,8 +84,7 @@ static void take_results_of_run(struct search *search, const struct journal_run 
 			candidates_find(&search->pool, known->family, known->configuration);
 		struct result copy = {0};
 
-		/* templates are part of the signature, so a candidate that is not found was
-		 * illegal in that run, too */
+		/* templates are part of the signature, so it was illegal in that run, too */
 		if (candidate < 0 || search->known[candidate] || !is_worth_taking(search, known))
 			continue;
 		record_copy(&result_record, known, &copy);

@@ -29,14 +29,13 @@ enum status tune_save(struct tune_run *run, struct error *err)
 enum status tune_put_entry(struct tune_run *run, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept, struct error *err)
 {
-	/* errors are ignored, because saving the file reports them */
+	/* saving the file reports errors */
 	if (run->options->tuned_path)
 		tuned_refresh(run->tuned, run->options->tuned_path, run->run_id, NULL);
 	tuned_put_entry(run->tuned, entry, judge, kept);
 	return tune_save(run, err);
 }
 
-/* Tunes one problem, unless an interrupted run concluded it. */
 static enum status tune_problem(
 	struct tune_run *run, size_t number, struct prefetch **prefetch, struct error *err)
 {
@@ -50,7 +49,6 @@ static enum status tune_problem(
 	return search_run(search, err);
 }
 
-/* Whether a problem that cannot be tuned ends the run. */
 static bool ends_run(const struct tune_run *run, enum status status)
 {
 	return status == STATUS_INTERRUPTED || status == STATUS_NO_DEVICE ||

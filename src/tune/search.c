@@ -14,7 +14,7 @@
 #include "tune/conclude.h"
 #include "engine/strategy_program.h"
 
-/* Time limit of a first look, in seconds. The device batches short kernels itself. */
+/* The device batches short kernels itself. */
 static const double first_look_seconds = 0.03;
 
 void search_add(struct search *search, size_t candidate, struct result *result)
@@ -50,7 +50,7 @@ enum status search_journal(const struct search *search, const char *event,
 enum status search_take_result(
 	struct search *search, size_t candidate, struct result *result, struct error *err)
 {
-	/* rounded to milliseconds; reports show the progress over time */
+	/* milliseconds are enough for reports */
 	result->at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
 	TRY(search_journal(search, "evaluation", result, err));
 	search_add(search, candidate, result);
@@ -143,15 +143,14 @@ static enum status record_problem(const struct search *search, struct error *err
 	return journal_write(search->run->journal, "problem", json, err);
 }
 
-/* The winner of an existing entry is always measured. It stays the winner unless another
- * candidate is really faster. */
+/* It stays the winner unless another candidate is really faster. */
 static ptrdiff_t find_incumbent(const struct search *search)
 {
 	const struct problem *problem = search->pool.problem;
 	const struct tuned_entry *entry =
 		tuned_find_problem(search->run->tuned, problem, search->options->objective);
 
-	/* results of resumed runs are in the journal, so their entries do not count */
+	/* results of resumed runs are in the journal */
 	for (const struct journal_run *earlier = search->options->resume; earlier && entry;
 		earlier = journal_previous(search->options->record, earlier))
 		if (strcmp(earlier->run.id, entry->run) == 0)
@@ -194,12 +193,10 @@ size_t search_default_candidate(const struct candidates *pool, size_t family)
 }
 
 enum {
-	LAUNCHES_LISTED = 16 /* launches of a kernel, of which one is listed */
+	LAUNCHES_LISTED = 16 /* per kernel, of which one is listed */
 };
 
-/* Lists the candidates that are always tried. An estimate compiles one candidate per family that
- * its author recommends; it shows what the family can do if the model's first candidates do not
- * compile. */
+/* An estimate also tries recommended candidates, because the model's first ones may not compile. */
 static enum status plan_candidates(struct search *search, struct error *err)
 {
 	const struct tune_run *run = search->run;
@@ -211,7 +208,7 @@ static enum status plan_candidates(struct search *search, struct error *err)
 		memory_zeroed(SHORTLIST_COUNT + 2 * pool->family_count + 1 + KNOWN_NEAR_MAX +
 				      (rule ? rule->class.member_count : 0),
 			sizeof(*search->planned));
-	/* if the user selected a strategy, only this strategy proposes candidates */
+	/* only the user's strategy proposes candidates */
 	if (run->options->effort->measures && !run->options->strategy &&
 		!run->options->effort->is_strict)
 		search->listed_count = shortlist_first(
@@ -219,7 +216,7 @@ static enum status plan_candidates(struct search *search, struct error *err)
 	search->planned_count = search->listed_count;
 	if (search->incumbent >= 0)
 		search->planned[search->planned_count++] = (size_t)search->incumbent;
-	/* a program has no predictions, so its other problems are the only source */
+	/* a program has no predictions */
 	search->planned_count += known_near(run->options->known,
 		run->context->program && !run->options->strategy ? run->tuned : NULL, pool,
 		run->options->objective, search->planned + search->planned_count);
@@ -259,7 +256,6 @@ enum status search_prepare(
 	return STATUS_OK;
 }
 
-/* Stops waiting for a strategy program when the budget is spent. */
 static void limit_time(struct search *search)
 {
 	const struct budget *budget = &search->budget;
@@ -285,8 +281,6 @@ enum status search_open(struct search *search, struct error *err)
 		.notice_context = run,
 		.interrupted = run->options->interrupted,
 		.on_device_max = run->context->device->ahead,
-		/* a configuration that the user gave is tried even if a rule of the family
-		 * rejects it */
 		.keeps_pruned = run->options->candidates.config != NULL,
 		.first_look = {
 			.rounds = run->options->effort->rounds, .seconds_max = first_look_seconds}};
@@ -301,8 +295,7 @@ enum status search_open(struct search *search, struct error *err)
 	if (run->options->effort->evaluations < search->pool.count &&
 		run->context->device->kind->measures && run->options->objective != OBJECTIVE_ENERGY)
 		search->budget.kept = run->options->effort->kept;
-	/* on a device model the budget includes the time for finding and scoring candidates, but
-	 * a third is left for compiling */
+	/* includes finding the candidates, but leaves a third for compiling */
 	if (!run->context->device->kind->measures)
 		search->budget.started -=
 			fmin(search->waited_seconds, 2 * search->budget.seconds / 3);

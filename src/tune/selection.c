@@ -10,8 +10,7 @@
 
 static bool intervals_meet(const struct selection_item *fastest, const struct selection_item *other)
 {
-	/* half of the tie width on each side: the intervals of two exact values 1% apart just
-	 * touch */
+	/* the intervals of two exact values 1% apart just touch */
 	double widen_fastest =
 		0.5 * TUNED_TIE_RATIO * fastest->median_us + fastest->code_placement_noise_us;
 	double widen_other =
@@ -25,7 +24,7 @@ static double prediction_step(const struct selection_item *item)
 	return floor(log(item->predicted_us) / SELECTION_PREDICTION_RATIO);
 }
 
-/* The first criterion that distinguishes both items; *prefers_a says whether it prefers a. */
+/* The first criterion that distinguishes both items. */
 static enum reject_reason decide_preference(
 	const struct selection_item *a, const struct selection_item *b, bool *prefers_a)
 {
@@ -71,7 +70,7 @@ static bool is_same_kernel(const struct selection_item *a, const struct selectio
 	       (a->kernel_hash && b->kernel_hash && strcmp(a->kernel_hash, b->kernel_hash) == 0);
 }
 
-/* The fastest item or, if kernel is not NULL, the fastest launch of that kernel. */
+/* Of one kernel, unless it is NULL. */
 static size_t fastest_of(const struct selection *selection, const struct selection_item *kernel)
 {
 	const struct selection_item *items = selection->items;
@@ -126,7 +125,7 @@ enum reject_reason selection_reject_reason(
 
 bool selection_may_win(const struct selection *selection, size_t which)
 {
-	/* possible error of a measurement with a single load */
+	/* of a single load */
 	const double surely_slower_ratio = 0.003;
 	const struct selection_item *items = selection->items, *asked = &items[which];
 	const struct selection_item *fastest = &items[fastest_of(selection, NULL)];
@@ -166,8 +165,6 @@ void selection_pair_rounds(struct selection *selection, const struct round_times
 }
 
 /* ---- of a search ---- */
-/* Whether the candidate's times may be compared with others: they are of the last pass, or no
- * pass has run yet. */
 static bool is_selectable(const struct search *search, const struct evaluated *evaluated)
 {
 	return evaluated->result.outcome == OUTCOME_OK &&
@@ -176,8 +173,7 @@ static bool is_selectable(const struct search *search, const struct evaluated *e
 		       evaluated->result.measured.energy_j > 0);
 }
 
-/* Returns 0 if blocks fill at least half of the GPU. Noise falls with the square root of the
- * number of loads. */
+/* 0 if blocks fill at least half of the GPU. */
 static double code_placement_noise_us(
 	const struct launch_score *longest, const struct device_spec *device, size_t loads)
 {
@@ -204,7 +200,7 @@ struct selection_item selection_item_of(const struct search *search, size_t whic
 	for (size_t i = 0; i < search->listed_count; i++)
 		item.is_planned |= search->planned[i] == evaluated->candidate;
 	if (by_energy) {
-		/* Compare microjoules, and widen the interval by the counter's resolution. */
+		/* microjoules, widened by the counter's resolution */
 		const double half_ratio = result->measured.energy_resolution_ratio / 2;
 
 		item.median_us = result->measured.energy_j * 1e6;
@@ -214,7 +210,7 @@ struct selection_item selection_item_of(const struct search *search, size_t whic
 	if (result->score.launch_count) {
 		const struct launch_score *longest = &result->score.launches[result->score.longest];
 
-		/* with the compiled kernel's registers, if it was compiled */
+		/* with the compiled kernel's registers */
 		if (result->predicted)
 			item.predicted_us = result->time.median;
 		item.smem_bytes = (double)longest->smem_bytes;
@@ -248,7 +244,6 @@ const struct selection_item *selection_find(const struct selection *selection, s
 		       : NULL;
 }
 
-/* The fastest candidate other than the winner, among those that were timed as the winner was. */
 static size_t find_runner_up(const struct search *search, const struct selection *selection)
 {
 	const struct evaluated *items = search->evaluated.items;
@@ -299,7 +294,6 @@ void selection_release(struct selection *selection)
 }
 
 /* ---- reasons against the other families ---- */
-/* Computes the ratio to the winner's time over the rounds that both have. */
 static void compare_rounds(const struct search *search, const struct selection *selection,
 	const struct selection_item *item, struct tuned_rejection *lost)
 {
@@ -354,7 +348,7 @@ struct tuned_rejection *selection_rejection(
 		.value = NAN,
 		.winner_value = NAN};
 
-	/* if energy is the objective, candidates without a measured energy cannot be compared */
+	/* its energy was not measured */
 	if (!(item->median_us > 0))
 		return NULL;
 	if (timed)

@@ -9,18 +9,16 @@
 #include "tune/conclude.h"
 #include "engine/strategy_program.h"
 
-/* Compiled candidates that wait for the device. With more of them, proposals would ignore too
- * many results. */
+/* With more that wait for the device, proposals would ignore too many results. */
 enum {
 	TRIALS_COMPILED_MAX = 4,
-	RESULTS_PER_TRIAL = 4,     /* results after which one more trial may be open */
+	RESULTS_PER_TRIAL = 4,     /* after which one more trial may be open */
 	LAUNCHES_COMPILING_MAX = 8 /* launches of one kernel */
 };
 
 /* ---- when to ask the strategy ---- */
-/* The number of candidates that a search may have open after `results` results. Each is proposed
- * without knowing the results of the others, so there are few at first. src/search/README.md has
- * measurements of this trade-off. */
+/* There are few at first, because each is proposed without the results of the others
+ * (src/search/README.md). */
 static size_t trials_max(size_t compilers, size_t results)
 {
 	const size_t most = 2 * compilers + 2, now = compilers + results / RESULTS_PER_TRIAL + 1;
@@ -28,9 +26,7 @@ static size_t trials_max(size_t compilers, size_t results)
 	return now < most ? now : most;
 }
 
-/* Whether another candidate may be compiled, so that compilers never wait for the loop. An
- * effort that tries all candidates loses nothing by proposing early, and it counts kernels,
- * because candidates that differ in launch arguments share one. */
+/* Launches share kernels, which an effort that tries all candidates counts. */
 static bool compilers_have_room(const struct search *search)
 {
 	const struct context *context = search->run->context;
@@ -52,7 +48,7 @@ static bool search_has_room(const struct search *search)
 	/* a program compiles by itself */
 	const size_t compiled_max = context->program ? context->device->ahead : TRIALS_COMPILED_MAX;
 
-	/* without compilation the result comes at once, so proposing ahead has no benefit */
+	/* proposing ahead has no benefit */
 	if (!context->compiler && !context->program && evaluator->count)
 		return false;
 	if (context->compiler && search->options->effort->evaluations != SIZE_MAX &&
@@ -65,7 +61,7 @@ static bool search_has_room(const struct search *search)
 		       search->options->effort->evaluations;
 }
 
-/* Whether no more candidates will be proposed; search->stopped_because gives the reason. */
+/* search->stopped_because gives the reason. */
 static bool is_asking_over(struct search *search)
 {
 	if (!search->stopped_because)
@@ -84,7 +80,7 @@ static bool search_is_done(struct search *search)
 	       (!search->evaluator.count && is_asking_over(search));
 }
 
-/* Returns false if the strategy waits for results or has no more proposals. */
+/* False: the strategy waits, or is done. */
 static bool strategy_ask(struct search *search, size_t *candidate)
 {
 	const enum ask_result result = search->strategy->ask(search->strategy_state, candidate);
@@ -101,7 +97,6 @@ static bool strategy_ask(struct search *search, size_t *candidate)
 }
 
 /* ---- the loop ---- */
-/* Gives a candidate to the evaluator if that was not done before. */
 static enum status start_candidate(struct search *search, size_t candidate, struct error *err)
 {
 	struct result known = {0};
@@ -122,8 +117,7 @@ static enum status start_candidates(
 	return STATUS_OK;
 }
 
-/* Drops trials that still wait for the compiler or the device, if any candidate works: a
- * compilation may take longer than the whole budget. */
+/* If any candidate works, because a compilation may take longer than the budget. */
 static void drop_late_trials(struct search *search)
 {
 	struct evaluator *evaluator = &search->evaluator;
@@ -140,9 +134,6 @@ static void drop_late_trials(struct search *search)
 	}
 }
 
-/* The main loop: asks the strategy; the evaluator compiles, scores again, verifies and measures;
- * the result goes to the journal and to the strategy. It ends when the strategy is done and all
- * trials are finished, or when the time is over. */
 static enum status search_loop(struct search *search, double seconds, struct error *err)
 {
 	struct evaluator *evaluator = &search->evaluator;
@@ -167,7 +158,7 @@ static enum status search_loop(struct search *search, double seconds, struct err
 }
 
 /* ---- the steps of a search ---- */
-/* How many of `count` candidates may be tried: all, unless the user gave a number. */
+/* All, unless the user gave a number. */
 static size_t within_number(const struct search *search, size_t count)
 {
 	const struct effort *effort = search->options->effort;
@@ -195,8 +186,7 @@ static enum status try_neglected_families(struct search *search, struct error *e
 		     : STATUS_OK;
 }
 
-/* Tries neighbours of the best candidate before it is selected, repeatedly, because a neighbour
- * may have better neighbours. */
+/* A neighbour may have better neighbours. */
 static enum status try_neighbours(struct search *search, struct error *err)
 {
 	const int turns = 3;
@@ -229,7 +219,7 @@ static enum status run_search(struct search *search, struct error *err)
 
 enum status search_run(struct search *search, struct error *err)
 {
-	struct error unsaved = {0}; /* reporting the interrupt is more important than this error */
+	struct error unsaved = {0}; /* reporting the interrupt is more important */
 	enum status status;
 
 	TRY(search_open(search, err));

@@ -54,10 +54,8 @@ static double peak_flop_per_s(const struct problem *problem, const struct device
 	return device_spec_peak_flop_per_s(device, dtype < 0 ? DTYPE_FP32 : (enum dtype)dtype);
 }
 
-/* The expected time of tuning a problem, in seconds of a quick search. The number and the time
- * of evaluations are limited, so the additional time of large problems is limited, too. Measured
- * on an H200: 1 to 4 s for kernels of microseconds, up to 14 s for kernels of 10 ms. Kernels are
- * assumed to reach half of the peak rates. */
+/* In seconds of a quick search. Measured on an H200: 1 to 4 s for kernels of microseconds, up to 14
+ * s for kernels of 10 ms. */
 static double expected_seconds(const struct problem *problem, const struct device_spec *device)
 {
 	const double least_s = 2.5, most_s = 14, runs = 1000, reached = 0.5;
@@ -80,8 +78,7 @@ static size_t least_loaded(const double *loads_s, size_t count)
 	return best;
 }
 
-/* Assigns the longest remaining problem to the part with the least work, or the first of equal
- * parts. */
+/* The longest remaining problem goes to the part with the least work. */
 static void keep_part(const struct shard_part *part, const struct device_spec *device,
 	struct problem_list *problems)
 {

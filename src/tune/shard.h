@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Splits a list of problems into parts for several processes, on one machine or on many:
- * `--shard 2/8`, or `--shard 2/8,1/4` for a part of a part. The split depends only on the list
- * and the GPU model, and all parts take about the same time.
+ * Splits a list of problems for several processes: `--shard 2/8`, or `2/8,1/4` for a part of a
+ * part. The split depends only on the list and the GPU model, and all parts take about the same
+ * time.
  */
 #ifndef TUNE_SHARD_H
 #define TUNE_SHARD_H
@@ -21,9 +21,8 @@ struct shard {
 	size_t depth; /* 0: the whole list */
 };
 
-/* Errors: STATUS_BAD_INPUT. */
 enum status shard_parse(const char *text, struct shard *shard, struct error *err);
-/* Removes the problems of other parts and keeps the order. The part may be empty. */
+/* The part may be empty. */
 void shard_keep(
 	const struct shard *shard, const struct device_spec *device, struct problem_list *problems);
 

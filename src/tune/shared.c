@@ -11,8 +11,26 @@
 const char *const shared_goal_names[] = {"mean", "worst", NULL};
 
 enum {
-	COMPARED_MIN =
-		24 /* configurations that are timed for all problems; winners are always included */
+	COMPARED_MIN = 24, /* configurations that are timed for all problems */
+	CLASSES_MAX = 3    /* the same for classes */
+};
+/* The logarithm of the loss of a problem without a time. */
+static const double untimed_loss = 0.3;
+
+/* ---- the timing matrix: configurations by problems ---- */
+struct config_times {
+	char *family, *configuration;
+	double *us;                  /* one per problem; 0: not timed */
+	struct output_digest **bits; /* one per problem; NULL: not known */
+	double score;
+	bool has_won;
+};
+
+struct timing_matrix {
+	const struct tune_run *run;
+	struct config_times *rows;
+	size_t count, capacity;
+	bool is_search; /* new configurations get a row, and the observer is called */
 };
 
 static void rows_cut(struct timing_matrix *matrix, size_t count)
@@ -29,7 +47,7 @@ static void rows_cut(struct timing_matrix *matrix, size_t count)
 	}
 }
 
-void matrix_release(struct timing_matrix *matrix)
+static void matrix_release(struct timing_matrix *matrix)
 {
 	rows_cut(matrix, 0);
 	free(matrix->rows);
@@ -72,7 +90,7 @@ static void take_time(
 	row->bits[problem] = output_digest_copy(tried->bits);
 }
 
-/* The time of a candidate; from the shared rounds if it was timed in turn. */
+/* From the shared rounds if it was timed in turn. */
 static double time_us(const struct problem_result *result, size_t which)
 {
 	const struct selection_item *timed = selection_find(result->selection, which);
@@ -94,7 +112,7 @@ static void take_result(void *context, const struct problem_result *result)
 	}
 }
 
-enum status matrix_run(
+static enum status matrix_run(
 	struct timing_matrix *matrix, const struct candidates_options *pool, struct error *err)
 {
 	const struct context *context = matrix->run->context;
@@ -114,7 +132,7 @@ enum status matrix_run(
 	options.sink = (struct result_sink){matrix, take_result};
 	options.observer.taken = NULL;
 	if (!matrix->is_search) {
-		/* do not report families that do not apply to a problem */
+		/* families may not apply to a problem */
 		options.observer.begin = NULL;
 		options.observer.end = NULL;
 		options.observer.failed = NULL;
@@ -126,15 +144,17 @@ enum status matrix_run(
 	return status;
 }
 
-/* ---- the comparison ---- */
-bool matrix_has_bits(
+/* ---- groups: single configurations, or classes of equal bits ---- */
+/* `bits` NULL matches any. */
+static bool has_bits(
 	const struct config_times *row, const struct output_digest *bits, size_t problem)
 {
 	return !bits || (row->bits[problem] && output_digest_compare(row->bits[problem], bits,
 						       NULL) == DIGEST_SAME);
 }
 
-struct config_times *matrix_best(
+/* With these bits; NULL: none was timed. */
+static struct config_times *fastest_row(
 	const struct timing_matrix *matrix, const struct output_digest *bits, size_t problem)
 {
 	struct config_times *best = NULL;
@@ -142,18 +162,105 @@ struct config_times *matrix_best(
 	for (size_t i = 0; i < matrix->count; i++) {
 		struct config_times *row = &matrix->rows[i];
 
-		if (row->us[problem] > 0 && matrix_has_bits(row, bits, problem) &&
+		if (row->us[problem] > 0 && has_bits(row, bits, problem) &&
 			(!best || row->us[problem] < best->us[problem]))
 			best = row;
 	}
 	return best;
 }
 
-double matrix_best_us(const struct timing_matrix *matrix, size_t problem)
-{
-	const struct config_times *best = matrix_best(matrix, NULL, problem);
+struct group {
+	struct config_times *row;         /* NULL: a class */
+	const struct output_digest *bits; /* of a class */
+	double mean, largest;             /* logarithms of losses */
+	double score;                     /* the one to minimise */
+	bool is_whole;                    /* it has a time for every problem */
+};
 
-	return best ? best->us[problem] : INFINITY;
+/* 0: not timed. */
+static double group_us(
+	const struct timing_matrix *matrix, const struct group *group, size_t problem)
+{
+	const struct config_times *row =
+		group->row ? group->row : fastest_row(matrix, group->bits, problem);
+
+	return row ? row->us[problem] : 0;
+}
+
+static void group_rate(
+	const struct timing_matrix *matrix, enum shared_goal goal, struct group *group)
+{
+	const size_t problems = matrix->run->problems->count;
+
+	group->is_whole = true;
+	for (size_t p = 0; p < problems; p++) {
+		const double us = group_us(matrix, group, p);
+		const double loss =
+			us > 0 ? log(us / fastest_row(matrix, NULL, p)->us[p]) : untimed_loss;
+
+		group->mean += loss / (double)problems;
+		group->largest = fmax(group->largest, loss);
+		group->is_whole &= us > 0;
+	}
+	/* in the search few configurations have all times */
+	group->is_whole &= !matrix->is_search;
+	group->score = goal == SHARED_WORST && !matrix->is_search ? group->largest : group->mean;
+	if (group->row)
+		group->row->score = group->score;
+}
+
+static int group_compare(const void *a_, const void *b_)
+{
+	const struct group *a = a_, *b = b_;
+
+	if (a->is_whole != b->is_whole)
+		return a->is_whole ? -1 : 1;
+	if (a->score != b->score)
+		return (a->score > b->score) - (a->score < b->score);
+	return a->row ? strcmp(a->row->configuration, b->row->configuration)
+		      : strcmp(a->bits->digests[0], b->bits->digests[0]);
+}
+
+/* The problem in which a digest covers the most rows. */
+static size_t largest_problem(const struct timing_matrix *matrix)
+{
+	uint64_t rows = 0;
+	size_t problem = 0;
+
+	for (size_t i = 0; i < matrix->count; i++)
+		for (size_t p = 0; p < matrix->run->problems->count; p++)
+			if (matrix->rows[i].bits[p] && matrix->rows[i].bits[p]->rows > rows) {
+				rows = matrix->rows[i].bits[p]->rows;
+				problem = p;
+			}
+	return problem;
+}
+
+/* The best first; the caller frees the list. */
+static struct group *find_groups(
+	const struct timing_matrix *matrix, enum shared_goal goal, size_t *count)
+{
+	struct group *groups = memory_zeroed(matrix->count + 1, sizeof(*groups));
+	const size_t problem = largest_problem(matrix);
+
+	*count = 0;
+	for (size_t i = 0; i < matrix->count; i++) {
+		struct config_times *row = &matrix->rows[i];
+		struct group group = {.row = row};
+		bool is_new = true;
+
+		if (goal == SHARED_BITS)
+			group = (struct group){.bits = row->bits[problem]};
+		for (size_t k = 0; k < *count && group.bits; k++)
+			is_new &= !has_bits(row, groups[k].bits, problem);
+		if (!is_new || (!group.row && !group.bits))
+			continue;
+		group_rate(matrix, goal, &group);
+		groups[(*count)++] = group;
+	}
+	if (*count)
+		qsort(groups, *count, sizeof(*groups), group_compare);
+	return groups;
 }
 
 static int row_compare(const void *a_, const void *b_)
@@ -166,47 +273,34 @@ static int row_compare(const void *a_, const void *b_)
 				    : strcmp(a->configuration, b->configuration);
 }
 
-static void forget_times(struct timing_matrix *matrix)
+/* Keeps the winner of each problem, overall and in each of the best classes, or the best of all.
+ * Clears all times. */
+static void keep_best(struct timing_matrix *matrix, enum shared_goal goal,
+	const struct group *groups, size_t count)
 {
+	const size_t least = goal == SHARED_BITS ? 0 : COMPARED_MIN;
+	const size_t classes = goal != SHARED_BITS ? 0 : count < CLASSES_MAX ? count : CLASSES_MAX;
+	size_t winners = 0;
+
+	for (size_t c = 0; c <= classes; c++)
+		for (size_t p = 0; p < matrix->run->problems->count; p++) {
+			struct config_times *best =
+				fastest_row(matrix, c ? groups[c - 1].bits : NULL, p);
+
+			if (best)
+				best->has_won = true;
+		}
+	if (matrix->count)
+		qsort(matrix->rows, matrix->count, sizeof(*matrix->rows), row_compare);
+	while (winners < matrix->count && matrix->rows[winners].has_won)
+		winners++;
+	rows_cut(matrix, winners > least ? winners : least);
 	for (size_t i = 0; i < matrix->count; i++)
 		memset(matrix->rows[i].us, 0,
 			matrix->run->problems->count * sizeof(*matrix->rows[i].us));
 }
 
-void matrix_keep(struct timing_matrix *matrix, size_t least)
-{
-	size_t winners = 0;
-
-	for (size_t i = 0; i < matrix->count; i++)
-		winners += matrix->rows[i].has_won;
-	if (matrix->count)
-		qsort(matrix->rows, matrix->count, sizeof(*matrix->rows), row_compare);
-	if (matrix->count > least)
-		rows_cut(matrix, winners > least ? winners : least);
-	forget_times(matrix);
-}
-
-/* Keeps the configurations that won a problem and those with the smallest losses; clears all
- * times. */
-static void keep_best(struct timing_matrix *matrix)
-{
-	const size_t problems = matrix->run->problems->count;
-
-	for (size_t p = 0; p < problems; p++) {
-		const double best = matrix_best_us(matrix, p);
-
-		for (size_t i = 0; i < matrix->count; i++) {
-			struct config_times *row = &matrix->rows[i];
-
-			row->score += row->us[p] > 0 ? log(row->us[p] / best) : matrix_untimed_loss;
-			row->has_won |= row->us[p] > 0 && row->us[p] <= best;
-		}
-	}
-	matrix_keep(matrix, COMPARED_MIN);
-}
-
-/* Appends "(BM == 128 and BN == 256) or (...)", a condition for the rows of a family within the
- * run's space. */
+/* "(BM == 128 and BN == 256) or (...)" for the rows of a family. */
 static void where_text(const struct timing_matrix *matrix, const char *family, struct text *text)
 {
 	const char *where = matrix->run->options->candidates.where;
@@ -234,7 +328,8 @@ static void where_text(const struct timing_matrix *matrix, const char *family, s
 	text_append(text, ")");
 }
 
-enum status matrix_compare(struct timing_matrix *matrix, struct error *err)
+/* One family after the other. */
+static enum status matrix_compare(struct timing_matrix *matrix, struct error *err)
 {
 	for (size_t i = 0; i < matrix->count; i++) {
 		CLEANUP(text_release) struct text where = {0};
@@ -261,57 +356,69 @@ enum status matrix_compare(struct timing_matrix *matrix, struct error *err)
 	return STATUS_OK;
 }
 
-void matrix_choice(const struct timing_matrix *matrix, struct shared_choice *shared)
+static enum status none_serves_all(
+	const struct timing_matrix *matrix, enum shared_goal goal, struct error *err)
+{
+	if (goal == SHARED_BITS) {
+		error_set(err, STATUS_FAILED,
+			"--bits: none of the %zu best configurations gives the same bits for all "
+			"%zu problems",
+			matrix->count, matrix->run->problems->count);
+		return error_hint(err,
+			"choose a key that counts the outermost rows of the outputs, or try "
+			"more configurations with --effort thorough");
+	}
+	error_set(err, STATUS_FAILED,
+		"--shared: none of the %zu best configurations works for all %zu problems",
+		matrix->count, matrix->run->problems->count);
+	return error_hint(err, "choose problems that are more alike, or one family with --family");
+}
+
+static void take_group(
+	const struct timing_matrix *matrix, const struct group *group, struct shared_choice *shared)
 {
 	const size_t problems = matrix->run->problems->count;
 
+	shared->bits = output_digest_copy(group->bits);
+	shared->mean_loss = expm1(group->mean);
+	shared->largest_loss = expm1(group->largest);
 	shared->us = memory_zeroed(problems, sizeof(*shared->us));
 	shared->best_us = memory_zeroed(problems, sizeof(*shared->best_us));
-	shared->compared = matrix->count;
-	for (size_t p = 0; p < problems; p++)
-		shared->best_us[p] = matrix_best_us(matrix, p);
+	shared->members = memory_zeroed(matrix->count + 1, sizeof(*shared->members));
+	for (size_t p = 0; p < problems; p++) {
+		shared->us[p] = group_us(matrix, group, p);
+		shared->best_us[p] = fastest_row(matrix, NULL, p)->us[p];
+	}
+	for (size_t i = 0; i < matrix->count; i++) {
+		const struct config_times *row = &matrix->rows[i];
+		bool is_member = row == group->row;
+
+		for (size_t p = 0; p < problems && group->bits; p++)
+			is_member |= has_bits(row, group->bits, p);
+		if (is_member)
+			shared->members[shared->member_count++] = (struct shared_member){
+				string_copy(row->family), string_copy(row->configuration)};
+	}
 }
 
 enum status shared_choose(const struct tune_run *run, enum shared_goal goal,
 	struct shared_choice *shared, struct error *err)
 {
 	CLEANUP(matrix_release) struct timing_matrix matrix = {.run = run, .is_search = true};
-	const size_t problems = run->problems->count;
-	const struct config_times *chosen = NULL;
-	double least = INFINITY;
+	CLEANUP(memory_free) struct group *found = NULL, *groups = NULL;
+	size_t count;
 
 	TRY(matrix_run(&matrix, &run->options->candidates, err));
-	keep_best(&matrix);
+	found = find_groups(&matrix, goal, &count);
+	keep_best(&matrix, goal, found, count);
 	matrix.is_search = false;
 	TRY(matrix_compare(&matrix, err));
-	matrix_choice(&matrix, shared);
-	for (size_t i = 0; i < matrix.count; i++) {
-		double sum = 0, largest = 0;
-
-		for (size_t p = 0; p < problems; p++) {
-			const double us = matrix.rows[i].us[p];
-			const double loss = us > 0 ? log(us / shared->best_us[p]) : INFINITY;
-
-			sum += loss / (double)problems;
-			largest = fmax(largest, loss);
-		}
-		if ((goal == SHARED_WORST ? largest : sum) < least) {
-			least = goal == SHARED_WORST ? largest : sum;
-			chosen = &matrix.rows[i];
-			shared->mean_loss = expm1(sum);
-			shared->largest_loss = expm1(largest);
-		}
-	}
-	if (!chosen) {
-		error_set(err, STATUS_FAILED,
-			"--shared: none of the %zu best configurations works for all %zu problems",
-			matrix.count, problems);
-		return error_hint(
-			err, "choose problems that are more alike, or one family with --family");
-	}
-	shared->family = string_copy(chosen->family);
-	shared->configuration = string_copy(chosen->configuration);
-	memcpy(shared->us, chosen->us, problems * sizeof(*shared->us));
+	groups = find_groups(&matrix, goal, &count);
+	if (!count || !groups[0].is_whole)
+		return none_serves_all(&matrix, goal, err);
+	shared->compared = matrix.count;
+	shared->classes = count;
+	take_group(&matrix, &groups[0], shared);
 	return STATUS_OK;
 }
 
@@ -323,8 +430,6 @@ void shared_choice_release(struct shared_choice *shared)
 	}
 	free(shared->members);
 	output_digest_free(&shared->bits);
-	free(shared->family);
-	free(shared->configuration);
 	free(shared->us);
 	free(shared->best_us);
 	*shared = (struct shared_choice){0};

@@ -93,7 +93,7 @@ struct tuned_model model_quality(
 
 /* ---- family quota ---- */
 enum {
-	LAUNCHES_PER_KERNEL = 8 /* launches considered per kernel, of which one is selected */
+	LAUNCHES_PER_KERNEL = 8 /* of which one is selected */
 };
 
 static size_t tried_of(const struct search *search, size_t family)
@@ -115,7 +115,7 @@ size_t family_quota_candidates(const struct search *search, size_t **candidates)
 
 	*candidates = memory_zeroed(pool->family_count * least + 1, sizeof(**candidates));
 	if (!effort->measures || search->options->strategy || pool->family_count < 2 || !least)
-		return 0; /* only a strategy that the user selected proposes candidates */
+		return 0; /* only the user's strategy proposes candidates */
 	for (size_t f = 0; f < pool->family_count; f++) {
 		size_t tried = tried_of(search, f);
 
@@ -126,7 +126,7 @@ size_t family_quota_candidates(const struct search *search, size_t **candidates)
 	}
 	for (; kept < count; kept++) {
 		left_s -= 1e-6 * pool->predicted_us[(*candidates)[kept]] *
-			  (effort->rounds + 2); /* includes rounds for warm-up and verification */
+			  (effort->rounds + 2); /* with warm-up and verification */
 		if (left_s < 0)
 			break;
 	}
