@@ -32,13 +32,19 @@ static struct {
 struct ttl_bundle {
 	const struct ttl_header *header;
 	void *owned;                    /* NULL: the caller owns the memory */
-	uint32_t next[TTL_TABLE_COUNT]; /* first item of each table that was not checked yet */
+	uint32_t next[TTL_TABLE_COUNT]; /* per table: the first item that was not checked yet */
 #define TTL_TABLE(name, type)                                                                      \
 	const type *name;                                                                          \
 	uint64_t name##_count;
 	TTL_TABLES(TTL_TABLE)
 #undef TTL_TABLE
 };
+
+/* A loop over the items of a range of a table. */
+#define TTL_EACH(type, item, b, table, range)                                                      \
+	for (const struct type *item = (b)->table + (range).first,                                 \
+			       *item##_end = item + (range).count;                                 \
+		item < item##_end; item++)
 
 struct ttl_kernel {
 	const struct ttl_bundle *bundle;
@@ -131,7 +137,6 @@ static uint64_t ttl_word(const unsigned char *at, size_t bytes)
 	return word;
 }
 
-/* Fails unless the condition holds; used for the first inconsistency in a table. */
 #define TTL_EXPECT(condition)                                                                      \
 	if (!(condition))                                                                          \
 		return #condition;
@@ -148,24 +153,13 @@ static const char *ttl_check_step(
 	TTL_EXPECT_TEXT(step->entry);
 	TTL_EXPECT_RANGE(step->arguments, arguments);
 	TTL_EXPECT(step->unit < entry->images.count);
-	for (uint32_t i = 0; i < step->arguments.count; i++) {
-		const struct ttl_argument *argument = &b->arguments[step->arguments.first + i];
-
+	TTL_EACH(ttl_argument, argument, b, arguments, step->arguments) {
 		TTL_EXPECT_TEXT(argument->name);
 		TTL_EXPECT(argument->kind <= TTL_NUMBER);
 		TTL_EXPECT(argument->kind != TTL_NUMBER || argument->index <= sizeof(int64_t));
 		TTL_EXPECT(argument->kind != TTL_BUFFER || argument->index < entry->buffers.count);
 		TTL_EXPECT(argument->kind != TTL_MAP || argument->index < entry->maps.count);
 	}
-	return NULL;
-}
-
-static const char *ttl_check_map(
-	const struct ttl_bundle *b, const struct ttl_entry *entry, const struct ttl_map *map)
-{
-	TTL_EXPECT_TEXT(map->name);
-	TTL_EXPECT(map->buffer < entry->buffers.count);
-	TTL_EXPECT(map->rank <= TTL_RANK_MAX);
 	return NULL;
 }
 
@@ -189,25 +183,26 @@ static const char *ttl_check_entry(
 		if (b->keys[operation->keys.first + i].is_text)
 			TTL_EXPECT_TEXT((uint64_t)size->value);
 	}
-	for (uint32_t i = 0; i < entry->buffers.count; i++) {
-		TTL_EXPECT_TEXT(b->buffers[entry->buffers.first + i].name);
-		TTL_EXPECT_TEXT(b->buffers[entry->buffers.first + i].dtype);
+	TTL_EACH(ttl_buffer, buffer, b, buffers, entry->buffers) {
+		TTL_EXPECT_TEXT(buffer->name);
+		TTL_EXPECT_TEXT(buffer->dtype);
 	}
-	for (uint32_t i = 0; i < entry->images.count; i++) {
-		const struct ttl_image *image = &b->images[entry->images.first + i];
-
+	TTL_EACH(ttl_image, image, b, images, entry->images) {
 		TTL_EXPECT(image->offset <= b->code_count);
 		TTL_EXPECT(image->bytes <= b->code_count - image->offset);
 	}
-	for (uint32_t i = 0; i < entry->maps.count; i++)
-		TTL_EXPECT(!ttl_check_map(b, entry, &b->maps[entry->maps.first + i]));
-	for (uint32_t i = 0; i < entry->symbols.count; i++) {
-		TTL_EXPECT_TEXT(b->symbols[entry->symbols.first + i].name);
-		TTL_EXPECT(b->symbols[entry->symbols.first + i].unit < entry->images.count);
-		TTL_EXPECT(b->symbols[entry->symbols.first + i].buffer < entry->buffers.count);
+	TTL_EACH(ttl_map, map, b, maps, entry->maps) {
+		TTL_EXPECT_TEXT(map->name);
+		TTL_EXPECT(map->buffer < entry->buffers.count);
+		TTL_EXPECT(map->rank <= TTL_RANK_MAX);
 	}
-	for (uint32_t i = 0; i < entry->steps.count; i++)
-		TTL_EXPECT(!ttl_check_step(b, entry, &b->steps[entry->steps.first + i]));
+	TTL_EACH(ttl_symbol, symbol, b, symbols, entry->symbols) {
+		TTL_EXPECT_TEXT(symbol->name);
+		TTL_EXPECT(symbol->unit < entry->images.count);
+		TTL_EXPECT(symbol->buffer < entry->buffers.count);
+	}
+	TTL_EACH(ttl_step, step, b, steps, entry->steps)
+		TTL_EXPECT(!ttl_check_step(b, entry, step));
 	return NULL;
 }
 
@@ -225,8 +220,7 @@ static const char *ttl_check(struct ttl_bundle *b)
 		TTL_EXPECT_RANGE(operation->keys, keys);
 		TTL_EXPECT_RANGE(operation->entries, entries);
 		TTL_EXPECT(operation->keys.count <= TTL_KEYS_MAX);
-		for (uint32_t k = 0; k < operation->entries.count; k++) {
-			const struct ttl_entry *entry = &b->entries[operation->entries.first + k];
+		TTL_EACH(ttl_entry, entry, b, entries, operation->entries) {
 			const char *wrong = ttl_check_entry(b, operation, entry);
 
 			if (wrong)

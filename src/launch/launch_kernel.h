@@ -7,8 +7,7 @@
 
 #include "launch_bundle.h"
 
-/* Checks that an image is an ELF file and that its parts lie within it, because the driver
- * trusts these offsets. */
+/* Whether the image is an ELF file whose parts lie within it. The driver trusts these offsets. */
 static int ttl_is_elf(const unsigned char *image, uint64_t bytes)
 {
 	const struct {
@@ -37,8 +36,7 @@ static int ttl_is_elf(const unsigned char *image, uint64_t bytes)
 	return 1;
 }
 
-/* Ranks how well an image suits the GPU; 0: it does not run there. Cubins come first, then later
- * capabilities. */
+/* How well an image suits the GPU, cubins best; 0: it does not run there. */
 static uint32_t ttl_image_rank(const struct ttl_image *image, uint32_t capability)
 {
 	const int is_ptx = image->suffix == 'p';
@@ -51,15 +49,14 @@ static uint32_t ttl_image_rank(const struct ttl_image *image, uint32_t capabilit
 		      : 1 + (is_ptx ? 0 : 1u << 20) + 2 * image->capability + (image->suffix != 0);
 }
 
-/* The image of a unit that suits the GPU best; NULL if there is none. */
+/* The best image of a unit for the GPU; may be NULL. */
 static const struct ttl_image *ttl_image_for(const struct ttl_bundle *b,
 	const struct ttl_entry *entry, uint32_t unit, uint32_t capability)
 {
 	const struct ttl_image *best = NULL;
 	uint32_t most = 0;
 
-	for (uint32_t i = 0; i < entry->images.count; i++) {
-		const struct ttl_image *image = &b->images[entry->images.first + i];
+	TTL_EACH(ttl_image, image, b, images, entry->images) {
 		const uint32_t rank = image->unit == unit ? ttl_image_rank(image, capability) : 0;
 
 		if (rank > most) {
@@ -76,9 +73,8 @@ static uint32_t ttl_entry_rank(
 {
 	uint32_t least = UINT32_MAX;
 
-	for (uint32_t i = 0; i < entry->steps.count; i++) {
-		const struct ttl_image *image =
-			ttl_image_for(b, entry, b->steps[entry->steps.first + i].unit, capability);
+	TTL_EACH(ttl_step, step, b, steps, entry->steps) {
+		const struct ttl_image *image = ttl_image_for(b, entry, step->unit, capability);
 		const uint32_t rank = image ? ttl_image_rank(image, capability) : 0;
 
 		least = rank < least ? rank : least;
@@ -115,8 +111,7 @@ static const struct ttl_entry *ttl_entry_for(
 		operation++;
 	if (most)
 		return entry;
-	for (uint32_t i = 0; i < operation->entries.count; i++) {
-		const struct ttl_entry *other = &b->entries[operation->entries.first + i];
+	TTL_EACH(ttl_entry, other, b, entries, operation->entries) {
 		const uint32_t rank = other->is_default ? ttl_entry_rank(b, other, capability) : 0;
 
 		if (rank > most && ttl_same_sizes(b, operation, entry, other)) {
@@ -127,15 +122,6 @@ static const struct ttl_entry *ttl_entry_for(
 	return best;
 }
 
-/* Returns whether an image is a terminated PTX text or an ELF file. */
-static int ttl_is_code(const struct ttl_bundle *b, const struct ttl_image *image)
-{
-	const unsigned char *code = b->code + image->offset;
-
-	return image->suffix == 'p' ? image->bytes && !code[image->bytes - 1]
-				    : ttl_is_elf(code, image->bytes);
-}
-
 static enum ttl_status ttl_load_units(
 	struct ttl_kernel *kernel, uint32_t capability, struct ttl_error *err)
 {
@@ -143,23 +129,24 @@ static enum ttl_status ttl_load_units(
 
 	for (uint32_t unit = 0; unit < kernel->library_count; unit++) {
 		const struct ttl_image *image = ttl_image_for(b, kernel->entry, unit, capability);
+		const unsigned char *code = image ? b->code + image->offset : NULL;
 
 		if (!image)
 			return ttl_fail(err, TTL_NOT_FOUND,
 				"%s: expected an image for compute capability %u.%u, found none",
 				b->texts + kernel->entry->family, capability / 10, capability % 10);
-		if (!ttl_is_code(b, image))
+		if (image->suffix == 'p' ? !image->bytes || code[image->bytes - 1]
+					 : !ttl_is_elf(code, image->bytes))
 			return ttl_fail(err, TTL_BAD_BUNDLE, "%s: expected a cubin, found another",
 				b->texts + kernel->entry->family);
-		TTL_TRY(ttl_done(TTL_CUDA(cuLibraryLoadData)(&kernel->libraries[unit],
-					 b->code + image->offset, NULL, NULL, 0, NULL, NULL, 0),
+		TTL_TRY(ttl_done(TTL_CUDA(cuLibraryLoadData)(&kernel->libraries[unit], code, NULL,
+					 NULL, 0, NULL, NULL, 0),
 			"loading a cubin", err));
 	}
 	return TTL_OK;
 }
 
-/* Compares the number of parameters with the kernel's, because cuLaunchKernelEx reads one
- * pointer for each. */
+/* cuLaunchKernelEx reads one pointer for each parameter that the kernel has. */
 static enum ttl_status ttl_check_arguments(const struct ttl_bundle *b, const struct ttl_step *step,
 	CUfunction function, struct ttl_error *err)
 {
@@ -211,7 +198,7 @@ static enum ttl_status ttl_load_step(
 	return TTL_OK;
 }
 
-/* Finds the addresses of the variables. Each must be in a unit and large enough. */
+/* Each variable must be in a unit and large enough. */
 static enum ttl_status ttl_load_symbols(struct ttl_kernel *kernel, struct ttl_error *err)
 {
 	const struct ttl_bundle *b = kernel->bundle;
@@ -264,10 +251,9 @@ static enum ttl_status ttl_load_all(struct ttl_kernel *kernel, struct ttl_error 
 	kernel->entry =
 		ttl_entry_for(kernel->bundle, kernel->entry, (uint32_t)(10 * major + minor));
 	entry = kernel->entry;
-	for (uint32_t i = 0; i < entry->steps.count; i++)
-		if (kernel->bundle->steps[entry->steps.first + i].unit >= kernel->library_count)
-			kernel->library_count =
-				kernel->bundle->steps[entry->steps.first + i].unit + 1;
+	TTL_EACH(ttl_step, step, kernel->bundle, steps, entry->steps)
+		if (step->unit >= kernel->library_count)
+			kernel->library_count = step->unit + 1;
 	kernel->libraries = (CUlibrary *)calloc(kernel->library_count + 1, sizeof(CUlibrary));
 	kernel->functions = (CUfunction *)calloc(entry->steps.count + 1, sizeof(CUfunction));
 	kernel->symbols = (CUdeviceptr *)calloc(entry->symbols.count + 1, sizeof(CUdeviceptr));

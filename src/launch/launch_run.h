@@ -42,20 +42,16 @@ static enum ttl_status ttl_put(
 	else if (!address)
 		return ttl_fail(err, TTL_BAD_ARGUMENT, "%s: expected an address, found none",
 			b->texts + buffer->name);
-	for (uint32_t i = 0; i < entry->maps.count; i++) {
-		const struct ttl_map *map = &b->maps[entry->maps.first + i];
-
+	TTL_EACH(ttl_map, map, b, maps, entry->maps)
 		if (map->buffer == index && address)
-			TTL_TRY(ttl_encode(run, map, address, &run->maps[i], err));
-	}
-	for (uint32_t i = 0; i < entry->steps.count; i++) {
-		const struct ttl_range arguments = b->steps[entry->steps.first + i].arguments;
-
-		for (uint32_t k = 0; k < arguments.count; k++, value++)
-			if (b->arguments[arguments.first + k].kind == TTL_BUFFER &&
-				b->arguments[arguments.first + k].index == index)
+			TTL_TRY(ttl_encode(run, map, address,
+				&run->maps[map - b->maps - entry->maps.first], err));
+	TTL_EACH(ttl_step, step, b, steps, entry->steps)
+		TTL_EACH(ttl_argument, argument, b, arguments, step->arguments) {
+			if (argument->kind == TTL_BUFFER && argument->index == index)
 				memcpy(value, &address, sizeof(*value));
-	}
+			value++;
+		}
 	if (run->is_owned[index])
 		TTL_CUDA(cuMemFree)(run->buffers[index]);
 	run->is_owned[index] = 0;
@@ -63,29 +59,20 @@ static enum ttl_status ttl_put(
 	return TTL_OK;
 }
 
-/* The index of the buffer with this name, or buffers.count if there is none. */
-static uint32_t ttl_buffer_find(const struct ttl_kernel *kernel, const char *name)
-{
-	const struct ttl_buffer *buffers = ttl_buffers(kernel->bundle, kernel->entry);
-	uint32_t i = 0;
-
-	while (i < kernel->entry->buffers.count &&
-		strcmp(kernel->bundle->texts + buffers[i].name, name) != 0)
-		i++;
-	return i;
-}
-
 enum ttl_status ttl_set(
 	struct ttl_run *run, const char *name, CUdeviceptr address, struct ttl_error *err)
 {
-	const uint32_t index = ttl_buffer_find(run->kernel, name);
+	const struct ttl_kernel *kernel = run->kernel;
+	uint32_t index = 0;
 
-	if (index == run->kernel->entry->buffers.count)
-		return ttl_fail(err, TTL_BAD_ARGUMENT, "%s: the kernel has no such tensor", name);
-	return ttl_put(run, index, address, err);
+	TTL_EACH(ttl_buffer, buffer, kernel->bundle, buffers, kernel->entry->buffers) {
+		if (strcmp(kernel->bundle->texts + buffer->name, name) == 0)
+			return ttl_put(run, index, address, err);
+		index++;
+	}
+	return ttl_fail(err, TTL_BAD_ARGUMENT, "%s: the kernel has no such tensor", name);
 }
 
-/* Prepares the launches. */
 static void ttl_bind_steps(struct ttl_run *run)
 {
 	const struct ttl_bundle *b = run->kernel->bundle;
@@ -118,14 +105,12 @@ static void ttl_bind_steps(struct ttl_run *run)
 			attribute++;
 		}
 		config->numAttrs = (unsigned)(attribute - config->attrs);
-		for (uint32_t k = 0; k < step->arguments.count; k++, at++) {
-			const struct ttl_argument *argument =
-				&b->arguments[step->arguments.first + k];
-
+		TTL_EACH(ttl_argument, argument, b, arguments, step->arguments) {
 			run->values[at] = argument->bits;
 			run->params[at] = &run->values[at];
 			if (argument->kind == TTL_MAP)
 				run->params[at] = &run->maps[argument->index];
+			at++;
 		}
 	}
 }
@@ -169,7 +154,7 @@ static enum ttl_status ttl_bind_buffers(struct ttl_run *run, const struct ttl_te
 		      : TTL_OK;
 }
 
-/* Allocates all parts of a run in one block; tensor maps need an alignment. */
+/* One block of memory; tensor maps need an alignment. */
 static struct ttl_run *ttl_run_new(const struct ttl_kernel *kernel)
 {
 	const struct ttl_entry *entry = kernel->entry;
@@ -178,8 +163,8 @@ static struct ttl_run *ttl_run_new(const struct ttl_kernel *kernel)
 	struct ttl_run *run;
 	char *at;
 
-	for (size_t i = 0; i < steps; i++)
-		arguments += kernel->bundle->steps[entry->steps.first + i].arguments.count;
+	TTL_EACH(ttl_step, step, kernel->bundle, steps, entry->steps)
+		arguments += step->arguments.count;
 	bytes = sizeof(*run) +
 		steps * (sizeof(*run->configs) + TTL_ATTRIBUTES * sizeof(*run->attributes)) +
 		arguments * (sizeof(*run->params) + sizeof(*run->values)) +

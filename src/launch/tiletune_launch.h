@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Launches tuned kernels from a bundle that `tiletune export --format bundle` wrote. This single
- * header is for C11 and C++17. It needs only the CUDA driver, version 12.0 or newer (cuda.h and
- * libcuda). One source file of the program includes it as follows; others omit the #define:
+ * Launches tuned kernels from a bundle that `tiletune export --format bundle` wrote. The header is
+ * for C11 and C++17 and needs only the CUDA driver, 12.0 or newer (cuda.h and libcuda). One source
+ * file of the program includes it as follows; others omit the #define:
  *
  *	#define TTL_IMPLEMENTATION
  *	#include <tiletune_launch.h>
@@ -10,22 +10,19 @@
  *	ttl_open -> ttl_find -> ttl_load -> ttl_bind -> { ttl_launch }*
  *		-> ttl_unbind -> ttl_unload -> ttl_close
  *
- * - Bundles, entries and kernels do not change after they are made, so threads may share them. A
- *   run, which ttl_bind makes, may be used by one thread at a time. Its workspaces may be used by
- *   one launch at a time.
- * - All runs of a kernel share its variables in constant memory. Launch these runs on one stream,
- *   or load the entry once per stream.
- * - A kernel is loaded in the current CUDA context. The same context must be current in each later
- *   call for that kernel.
+ * - Threads may share bundles, entries and kernels. A run, which ttl_bind makes, may be used by one
+ *   thread at a time, and its workspaces by one launch at a time.
+ * - All runs of a kernel share its variables in constant memory: launch them on one stream, or load
+ *   the entry once per stream.
+ * - The CUDA context in which a kernel was loaded must be current in each call for it.
  * - ttl_launch neither allocates nor synchronises, so it may be captured into a graph.
- * - Calls that fail return the reason, and set the message in err, which may be NULL. A failed call
- *   leaves nothing half done.
- * - The checksum and every offset of a bundle are checked before use. This detects damage but not
- *   malice: a bundle contains machine code, so use only bundles that you trust as you would trust
- *   a program.
+ * - A failed call returns the reason, sets the message in err, which may be NULL, and leaves
+ *nothing half done.
+ * - Checksum and offsets are checked before use. This detects damage but not malice: a bundle is
+ *   machine code, so trust it as you would trust a program.
  *
- * Driver functions are called directly. If TTL_DYNAMIC and TTL_IMPLEMENTATION are defined, nothing
- * is linked: call ttl_driver() once before anything else, with your cuGetProcAddress.
+ * With TTL_DYNAMIC in front of TTL_IMPLEMENTATION no driver function is linked: call ttl_driver()
+ * first, with your cuGetProcAddress.
  */
 #ifndef TILETUNE_LAUNCH_H
 #define TILETUNE_LAUNCH_H
@@ -41,9 +38,9 @@ extern "C" {
 
 /* ---- the file, which may be mapped with mmap() ----
  *
- * All numbers are little-endian. The file has a header, followed by tables. Each table is an array
- * of one of these structs and begins at a multiple of 8 bytes. A `text` is the offset of a
- * zero-terminated string in the table of texts. */
+ * All numbers are little-endian. After the header follow tables, arrays of these structs that begin
+ * at multiples of 8 bytes. A `text` is the offset of a zero-terminated string in the table of
+ * texts. */
 enum {
 	TTL_VERSION = 7,
 	TTL_RANK_MAX = 5,
@@ -62,16 +59,15 @@ struct ttl_key {
 	ttl_text name;
 	uint32_t is_text;
 };
-/* The value of a key in an entry. An entry has one for each key of its operation. */
+/* An entry has one for each key of its operation. */
 struct ttl_size {
 	int64_t value;               /* a number, or a ttl_text */
 	uint32_t is_default, unused; /* 1: the key's value in problems that do not name the key */
 };
 struct ttl_entry {
 	ttl_text family, configuration, kernel_hash;
-	uint32_t is_default; /* 1: a configuration that was not tuned, for GPUs that the tuned entry
-				for these sizes cannot run on; only ttl_load() selects it, never
-				ttl_find() */
+	uint32_t is_default; /* 1: not tuned, for GPUs that the tuned entry for these sizes cannot
+				run on; only ttl_load() selects it */
 	uint32_t is_predicted, tensor_count; /* tensors are the first buffers */
 	struct ttl_range sizes, buffers, maps, symbols, steps, images;
 	double time_us; /* measured or predicted, see is_predicted */
@@ -91,8 +87,8 @@ struct ttl_buffer {
 	ttl_text name, dtype;
 	uint32_t role, init;
 	uint64_t bytes;             /* 0: the kernel gets a null pointer */
-	uint64_t rows, columns, ld; /* shape of a tensor: product of the outer dimensions, innermost
-				       dimension, pitch; in elements */
+	uint64_t rows, columns, ld; /* product of the outer dimensions, innermost dimension, pitch;
+				       in elements */
 };
 struct ttl_map { /* a TMA descriptor, innermost dimension first */
 	ttl_text name;
@@ -107,12 +103,12 @@ struct ttl_map { /* a TMA descriptor, innermost dimension first */
 };
 struct ttl_symbol { /* a variable in __constant__ or __device__ memory that holds a tensor */
 	ttl_text name;
-	uint32_t unit; /* the unit whose image may contain it; each name is in at least one image */
+	uint32_t unit;   /* whose image may contain it; each name is in at least one image */
 	uint32_t buffer; /* index in the entry; each launch copies it before the first step */
 };
-struct ttl_step { /* One launch. The launches of an entry follow each other on the stream. */
+struct ttl_step { /* one of the launches of an entry, in the order of the stream */
 	ttl_text entry;
-	uint32_t unit; /* the unit whose image contains it */
+	uint32_t unit; /* whose image contains it */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t smem_dynamic_bytes, repeat; /* number of times it is launched in a row */
 	uint32_t is_cooperative;
@@ -132,17 +128,16 @@ struct ttl_argument {
 	uint32_t unused;
 	int64_t bits; /* value of a number */
 };
-struct ttl_image { /* A unit that was compiled for an architecture. */
+struct ttl_image { /* a unit that was compiled for an architecture */
 	uint32_t unit;
-	uint32_t capability; /* compute capability; 90 for 9.0 */
+	uint32_t capability; /* 90 for 9.0 */
 	uint32_t suffix;     /* 'a': only this capability; 'f': its family; 0: this and later minor
-				versions; 'p': PTX for this and all later ones, used if there is no
-				other image */
+				versions; 'p': PTX for this and all later ones */
 	uint32_t unused;
 	uint64_t offset, bytes; /* range in the table of code */
 };
 
-/* Checks the layout that compilers for 64-bit machines use; the driver has no other targets. */
+/* The layout of 64-bit machines. */
 typedef char ttl_layout[sizeof(struct ttl_entry) == 80 && sizeof(struct ttl_map) == 120 &&
 					sizeof(struct ttl_step) == 64 &&
 					sizeof(struct ttl_image) == 32
@@ -175,7 +170,7 @@ struct ttl_header {
 	ttl_text device, compiler; /* device that was tuned; compiler */
 };
 
-/* `bytes` must be a multiple of 8. Any change of a single word changes the checksum. */
+/* `bytes` must be a multiple of 8. A change of one word always changes the checksum. */
 static inline uint64_t ttl_checksum(const void *data, size_t bytes)
 {
 	uint64_t sum = bytes, word;
@@ -212,43 +207,39 @@ struct ttl_tensor {
 };
 
 #ifdef TTL_DYNAMIC
-/* `get` is cuGetProcAddress, from dlsym(libcuda, "cuGetProcAddress_v2") or from the CUDA
- * runtime. */
+/* `get`: dlsym(libcuda, "cuGetProcAddress_v2"), or the same from the CUDA runtime. */
 enum ttl_status ttl_driver(void *get, struct ttl_error *err);
 #endif
 
-/* Opens a bundle from a file or from memory. ttl_open_memory() borrows data, which must be
- * aligned to 8 bytes and not change until ttl_close(). */
+/* ttl_open_memory() borrows data, which must be aligned to 8 bytes and stay until ttl_close(). */
 enum ttl_status ttl_open(const char *path, struct ttl_bundle **bundle, struct ttl_error *err);
 enum ttl_status ttl_open_memory(
 	const void *data, size_t size, struct ttl_bundle **bundle, struct ttl_error *err);
 void ttl_close(struct ttl_bundle *bundle);
 
-/* Access to the tables, which begin at their offsets from the header. */
 const struct ttl_header *ttl_bundle_header(const struct ttl_bundle *bundle);
 const char *ttl_string(const struct ttl_bundle *bundle, ttl_text text);
 const struct ttl_buffer *ttl_buffers(
 	const struct ttl_bundle *bundle, const struct ttl_entry *entry);
 
-/* Finds the entry for a problem such as "M=4096,N=4096,K=4096,dtype=bf16". Keys that it does not
- * name have their default values, as on tiletune's command line. */
+/* Finds the entry for a problem: "M=4096,N=4096,K=4096,dtype=bf16". Other keys have their default
+ * values, as on tiletune's command line. */
 enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 	const char *problem, const struct ttl_entry **entry, struct ttl_error *err);
 
-/* Loads the entry's kernels for the GPU of the current context. If the entry has no image for
- * it, the default entry for the same sizes is loaded (`tiletune export --arch`). */
+/* Loads the entry for the GPU of the current context, or the default entry for the same sizes if it
+ * has no image for the GPU (`tiletune export --arch`). */
 enum ttl_status ttl_load(const struct ttl_bundle *bundle, const struct ttl_entry *entry,
 	struct ttl_kernel **kernel, struct ttl_error *err);
-/* The entry that was loaded: the requested one, or a default entry (is_default). */
+/* The entry that was loaded. */
 const struct ttl_entry *ttl_kernel_entry(const struct ttl_kernel *kernel);
 void ttl_unload(struct ttl_kernel *kernel);
 
-/* Binds a kernel to tensors. `tensors` has each tensor of the operation by name. Workspaces that
- * are not listed are allocated. Workspaces that must be zero are zeroed once, and the call waits
- * for that, so it must not be used while the stream is captured. */
+/* `tensors` has each tensor of the operation. Workspaces that it does not list are allocated. The
+ * call waits until workspaces are zeroed, so the stream must not be captured. */
 enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const struct ttl_tensor *tensors,
 	size_t count, CUstream stream, struct ttl_run **run, struct ttl_error *err);
-/* Sets another address for a tensor or workspace, used from the next launch on. */
+/* Sets the address of a tensor or workspace from the next launch on. */
 enum ttl_status ttl_set(
 	struct ttl_run *run, const char *name, CUdeviceptr address, struct ttl_error *err);
 /* Queues the kernel's launches on the stream. */
