@@ -56,7 +56,7 @@ LIBRARY := $(OUT)/libtiletune.a
 .PHONY: all
 all: $(BUILD)/tiletune $(OUT)/include/tiletune_launch.h $(OUT)/libtiletune_launch.so
 
-EMBEDDED := default_device report_page export_assets stand_ins
+EMBEDDED := command_help default_device report_page export_assets stand_ins
 $(LIBRARY): $(patsubst src/%.c,$(OUT)/obj/%.o,$(SOURCES)) $(EMBEDDED:%=$(OUT)/gen/%.o)
 	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 
@@ -78,6 +78,8 @@ PAGE_SCRIPT := $(foreach n,data figures tables problem why search main,$(PAGE)/$
 $(OUT)/gen/default_device.c: configs/devices/h200-sxm.json $(wildcard configs/devices/defaults/*.json)
 $(OUT)/gen/default_device.c: EMBED = spec/sheet.h device_spec_default_json=configs/devices/h200-sxm.json \
 	'device_spec_architecture_json[]=configs/devices/defaults/*.json'
+$(OUT)/gen/command_help.c: src/cli/help.txt
+$(OUT)/gen/command_help.c: EMBED = cli/command.h command_help_texts==src/cli/help.txt
 $(OUT)/gen/export_assets.c: $(wildcard src/export/assets/*.in)
 $(OUT)/gen/export_assets.c: EMBED = export/export.h $(foreach f,h cmake mk,export_$(f)_in==src/export/assets/tuned.$(f).in)
 $(OUT)/gen/report_page.c: $(wildcard $(PAGE)/*)

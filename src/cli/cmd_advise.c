@@ -35,7 +35,6 @@ static const struct option advise_option_table[] = {
 	OPTION("output", 'o', STRING, output, "FILE",
 		"write a tuned file with all problems, which `tiletune report` can show"),
 	DEVICE_OPTIONS,
-	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -310,20 +309,7 @@ const struct command command_advise = {
 	.summary = "Find faster sizes near the requested ones, with the reason, the gain and the "
 		   "cost",
 	.arguments = "OPERATION -p PROBLEM|RANGE",
-	.description =
-		"Examines sizes rounded up and down and larger pitches, with their effect on\n"
-		"alignment, tile waste and waves. Tunes the requested problem and the best of\n"
-		"these. Without a GPU, times are predicted, and the answer is marked so.\n"
-		"\n"
-		"For a range of sizes, one configuration (--config, or the one with the best\n"
-		"prediction in the middle) runs over all of them, and the answer shows where the\n"
-		"number of waves changes. Keys that a range omits have the operation's example\n"
-		"values.",
-	.examples = "  tiletune advise gemm -p M=4096,N=1793,K=4096,dtype=bf16,b_layout=kn\n"
-		    "  tiletune advise gemm -p M=N=K=1700:1900:1,dtype=fp16 --family mma --config "
-		    "BM=256,BN=128 --device model:a100-sxm4 -o range.json",
-	.options = advise_option_table,
-	.options_size = sizeof(struct advise_command),
+	COMMAND_OPTIONS(struct advise_command, advise_option_table),
 	.positional_min = 1,
 	.positional_max = 1,
 	.run = run,

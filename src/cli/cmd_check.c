@@ -41,8 +41,7 @@ static const struct option check_option_table[] = {
 	CHOICE("allow", 0, WORD, allow, "WHAT,...",
 		"differences from the baseline to tolerate (default uuid,driver,nvrtc,kernel)",
 		part_choice),
-	CHOICE("l2", 0, STRING, l2, "STATE", "L2 cache state before each timed run (default cold)",
-		common_l2_choice),
+	L2_OPTION,
 	OPTION("bits", 0, FLAG, bits, NULL,
 		"report an output that is not bitwise equal as a regression, for every entry"),
 	OPTION("junit", 0, STRING, junit, "FILE", "write the results as JUnit XML"),
@@ -54,7 +53,6 @@ static const struct option check_option_table[] = {
 		"if the check passes, store the binaries in BASELINE.cubins: later checks time "
 		"old and new in turn"),
 	DEVICE_OPTIONS,
-	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -315,21 +313,7 @@ const struct command command_check = {
 	.name = "check",
 	.summary = "Detect regressions: compile and time the winners of a tuned file again",
 	.arguments = "BASELINE.json [OPERATION|FILE.json -p PROBLEM]",
-	.description =
-		"Compiles every winner of the baseline again. On a GPU each is verified and\n"
-		"timed, interleaved with an anchor kernel, which distinguishes a slower clock\n"
-		"from a slower kernel, and with the baseline's own binary if --keep-cubins has\n"
-		"stored it. The ratio of the times has a 99% interval, which is widened by the\n"
-		"variation between runs: 0.5% with the stored binary, 2% without it. A kernel is\n"
-		"slower if the interval is above 1 and reaches --threshold.\n"
-		"With --device model:NAME nothing is timed. New spills, fewer blocks per SM, or\n"
-		"shared memory that no longer fits count as a regression. Exit codes: 0 passed,\n"
-		"3 slower or not bitwise equal, 4 unclear or not comparable, 1 wrong result or\n"
-		"no longer compiles, 5 no device; 1 outranks 3, 3 outranks 4.",
-	.examples = "  tiletune check tuned.json --junit junit.xml --markdown summary.md\n"
-		    "  tiletune check tuned.json --device model:h200-sxm",
-	.options = check_option_table,
-	.options_size = sizeof(struct check_command),
+	COMMAND_OPTIONS(struct check_command, check_option_table),
 	.positional_min = 1,
 	.positional_max = 2,
 	.run = run,

@@ -232,7 +232,6 @@ const struct command command_devices = {
 	.name = "devices",
 	.summary = "List GPUs, device sheets, the compiler and the cache of compiled kernels",
 	.arguments = "",
-	.options = devices_option_table,
-	.options_size = sizeof(struct devices_options),
+	COMMAND_OPTIONS(struct devices_options, devices_option_table),
 	.run = devices_run,
 };

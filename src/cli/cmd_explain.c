@@ -35,7 +35,6 @@ static const struct option explain_option_table[] = {
 	OPTION("where", 'w', STRING, where, "EXPR",
 		"consider only configurations for which this expression holds"),
 	DEVICE_OPTIONS,
-	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -217,14 +216,7 @@ const struct command command_explain = {
 	.name = "explain",
 	.summary = "Explain why a configuration is fast or slow: tiles, waves, occupancy, limit",
 	.arguments = "OPERATION -p PROBLEM [--family F] [--config BM=128,...]",
-	.description =
-		"Scores one configuration per family with the model. If a compiler is installed,\n"
-		"registers and shared memory are those of the compiled kernel. Without --config\n"
-		"the configuration with the best predicted time is explained.",
-	.examples = "  tiletune explain gemm -p M=1793,N=1793,K=1793,dtype=fp16 --family mma "
-		    "--config BM=256,BN=128 --device model:a100-sxm4",
-	.options = explain_option_table,
-	.options_size = sizeof(struct explain_options),
+	COMMAND_OPTIONS(struct explain_options, explain_option_table),
 	.positional_min = 1,
 	.positional_max = 1,
 	.run = explain_run,

@@ -53,8 +53,7 @@ static const struct option export_option_table[] = {
 	OPTION("cache-dir", 0, STRING, cache, "DIR",
 		"folder of compiled kernels (default ~/.cache/tiletune)"),
 	LEARNED_OPTION(no_learned),
-	OPTION("path", 0, PLACES, paths, "DIR",
-		"folder with templates/ and configs/ to search first, or an own kernel's file"),
+	PATH_OPTION(paths),
 	{0},
 };
 
@@ -448,15 +447,7 @@ const struct command command_export = {
 	.name = "export",
 	.summary = "Convert a tuned file for other builds and tools, or export its kernels",
 	.arguments = "TUNED.json [OPERATION -p PROBLEM] --format FORMAT",
-	.description =
-		"cubin, ptx and source write the kernel of one entry, and NAME.json with its\n"
-		"launch data. features reads a journal, all other formats a tuned file. README.md\n"
-		"shows how to convert a tuned file to CSV with jq.",
-	.examples = "  tiletune export tuned.json --format c-header -o tuned.h\n"
-		    "  tiletune export tuned.json gemm -p M=4096,N=4096,K=4096,dtype=bf16 "
-		    "--format cubin -o gemm.cubin",
-	.options = export_option_table,
-	.options_size = sizeof(struct export_options),
+	COMMAND_OPTIONS(struct export_options, export_option_table),
 	.positional_min = 1,
 	.positional_max = 2,
 	.run = export_run,

@@ -101,8 +101,7 @@ const struct command command_families = {
 	.name = "families",
 	.summary = "List operations, the keys of their problems, and the families that compete",
 	.arguments = "[OPERATION]",
-	.options = families_option_table,
-	.options_size = sizeof(struct families_options),
+	COMMAND_OPTIONS(struct families_options, families_option_table),
 	.positional_max = 1,
 	.run = families_run,
 };

@@ -33,10 +33,8 @@ static const struct option judge_option_table[] = {
 		"smallest slowdown that counts as slower (default 2%)"),
 	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
 		"time for the measurement (default 2 s, less where the result is clear)"),
-	CHOICE("l2", 0, STRING, l2, "STATE", "L2 cache state before each timed run (default cold)",
-		common_l2_choice),
+	L2_OPTION,
 	DEVICE_OPTIONS,
-	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -134,17 +132,7 @@ const struct command command_judge = {
 	.name = "judge",
 	.summary = "Judge one kernel: its correctness, its time, and a comparison with a baseline",
 	.arguments = "KERNEL.json -p PROBLEM [--task TASK] [--baseline OTHER.json]",
-	.description =
-		"Compiles a kernel, verifies it on known and on fresh inputs, and times it in\n"
-		"turn with the baseline. Inputs, reference and tolerances come from the task, not\n"
-		"from the kernel's own file. Detects kernels that skip work, that are correct or\n"
-		"fast only on known data, or that are faster than the hardware allows. Exit\n"
-		"codes: 0 right, 1 wrong or too fast, 3 slower than the baseline, 4 undecided\n"
-		"(noise, or results that vary between runs), 2 bad input, 5 no device.",
-	.examples = "  tiletune judge mine.json --task gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"
-		    "  tiletune judge new.json --baseline old.json -p n=1000000 --json",
-	.options = judge_option_table,
-	.options_size = sizeof(struct judge_command),
+	COMMAND_OPTIONS(struct judge_command, judge_option_table),
 	.positional_min = 1,
 	.positional_max = 1,
 	.run = judge_run,

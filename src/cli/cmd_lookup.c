@@ -188,16 +188,7 @@ const struct command command_lookup = {
 	.name = "lookup",
 	.summary = "Find the best configuration in a tuned file for a problem, even an untuned one",
 	.arguments = "TUNED.json OPERATION -p PROBLEM...",
-	.description =
-		"If the file has the problem, the answer is its entry (exact). Otherwise it is\n"
-		"the configuration of the file with the best predicted time among those that are\n"
-		"legal for the problem, with the expected loss against the best of the whole\n"
-		"space. A configuration that is predicted slower than its family's default is\n"
-		"never chosen. Predictions use the learned corrections (configs/learned). If no\n"
-		"configuration fits, the exit code is 1.",
-	.examples = "  tiletune lookup tuned.json gemm -p M=4000,N=4096,K=4096,dtype=bf16 --json",
-	.options = lookup_option_table,
-	.options_size = sizeof(struct lookup_options),
+	COMMAND_OPTIONS(struct lookup_options, lookup_option_table),
 	.positional_min = 2,
 	.positional_max = 2,
 	.run = lookup_run,

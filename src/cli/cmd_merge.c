@@ -73,18 +73,7 @@ const struct command command_merge = {
 	.name = "merge",
 	.summary = "Merge tuned files of one GPU model",
 	.arguments = "TUNED.json... -o FILE",
-	.description =
-		"Files of different GPU models are refused (exit 2), and nothing is written.\n"
-		"If two files have an entry for one problem:\n"
-		"  - a measured entry replaces a predicted one;\n"
-		"  - of two measured or two predicted entries, that of the later complete run\n"
-		"    remains;\n"
-		"  - families that only the other entry has are added, and the fastest of all\n"
-		"    wins if it is ahead by more than 1%.\n"
-		"The output has the runs of all files, so that every entry names its run.",
-	.examples = "  tiletune merge shard-*.json -o tuned.json",
-	.options = merge_option_table,
-	.options_size = sizeof(struct merge_options),
+	COMMAND_OPTIONS(struct merge_options, merge_option_table),
 	.positional_min = 1,
 	.positional_max = 4096,
 	.run = merge_run,

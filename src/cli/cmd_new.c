@@ -192,20 +192,7 @@ const struct command command_new = {
 	.name = "new",
 	.summary = "Draft the JSON of your own kernel from its source",
 	.arguments = "KERNEL.cu [-o FILE.json]",
-	.description =
-		"Reads names, types and arguments from the source. Parameters come from the "
-		"macros,\n"
-		"integers and template parameters that the kernel uses. Grid, block, shared\n"
-		"memory and values of arguments come from a launch in the file; shapes and\n"
-		"roles of tensors from the kernel's indices. An argument that is a structure is\n"
-		"replaced by its members, which needs a kernel of a few lines: it is written next\n"
-		"to the source with --output, else shown. Check the shapes and roles, because\n"
-		"they are guesses. Replace each \"?\" by a value, because `validate` and `tune`\n"
-		"refuse it. templates/README.md describes the members.",
-	.examples = "  tiletune new vector_add.cu -o vector_add.json\n"
-		    "  tiletune new kernels.cu --entry transpose -o transpose.json",
-	.options = new_option_table,
-	.options_size = sizeof(struct new_options),
+	COMMAND_OPTIONS(struct new_options, new_option_table),
 	.positional_min = 1,
 	.positional_max = 1,
 	.run = new_run,

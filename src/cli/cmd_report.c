@@ -22,8 +22,7 @@ struct report_command_options {
 static const struct option report_option_table[] = {
 	OPTION("output", 'o', STRING, output, "FILE",
 		"write one HTML file; without it a table goes to stdout"),
-	OPTION("path", 0, PLACES, paths, "DIR",
-		"folder with templates/ and configs/ to search first, or an own kernel's file"),
+	PATH_OPTION(paths),
 	VERBOSE_OPTION(verbose),
 	{0},
 };
@@ -176,18 +175,7 @@ const struct command command_report = {
 	.name = "report",
 	.summary = "Show tuned files and journals as one HTML page, or as a table",
 	.arguments = "TUNED.json|JOURNAL... [-o report.html]",
-	.description =
-		"The page shows all problems with the GPU's limit, a table of winners, and for "
-		"each\n"
-		"problem why its winner won: tile shapes, waves, roofline, predicted and measured\n"
-		"times, search progress, and all candidates. With several files it compares them.\n"
-		"It is one file and makes no network requests. Without JavaScript only the table\n"
-		"of winners is visible. Each figure can be saved as SVG. The journal of a tuned\n"
-		"file (X.journal.jsonl[.gz] next to X.json) is read automatically.",
-	.examples = "  tiletune report tuned.json -o report.html\n"
-		    "  tiletune report monday.json tuesday.json -o both.html",
-	.options = report_option_table,
-	.options_size = sizeof(struct report_command_options),
+	COMMAND_OPTIONS(struct report_command_options, report_option_table),
 	.positional_min = 1,
 	.positional_max = 64,
 	.run = report_run,

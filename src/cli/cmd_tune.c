@@ -87,8 +87,7 @@ static const struct option tune_option_table[] = {
 	OPTION("bits", 0, STRING, bits, "RULE",
 		"require bitwise equal results: same[:FILE] as the tuned entry, invariant=KEY for "
 		"every value of KEY"),
-	CHOICE("l2", 0, STRING, l2, "STATE", "L2 cache state before each timed run (default cold)",
-		common_l2_choice),
+	L2_OPTION,
 	CHOICE("load", 0, STRING, load, "LOAD",
 		"load of the GPU while the best candidates are timed (default burst)",
 		common_load_choice),
@@ -109,7 +108,6 @@ static const struct option tune_option_table[] = {
 	OPTION("progress", 0, FLAG, progress, NULL,
 		"show progress even if standard error is not a terminal"),
 	DEVICE_OPTIONS,
-	VERBOSE_OPTION(common.verbose),
 	COMMON_OPTIONS,
 	{0},
 };
@@ -563,26 +561,7 @@ const struct command command_tune = {
 	.name = "tune",
 	.summary = "Find the fastest configuration of a problem and write it to the tuned file",
 	.arguments = "OPERATION|FILE.json -p PROBLEM... | --suite FILE",
-	.description =
-		"All applicable families of the operation compete. Candidates are scored by the\n"
-		"model, compiled, compared with a reference and timed, and the fastest are timed\n"
-		"again in turn. An interrupted run is resumed. Without a GPU, --device auto uses\n"
-		"the embedded device model: kernels are really compiled, and times are predicted\n"
-		"and marked so.\n"
-		"With --device cuda:all or cuda:0,cuda:2 several GPUs of one model share the\n"
-		"problems. --shard I/N does the same for several processes and machines: each\n"
-		"writes its own journal, and all may write one tuned file (configs/cluster).\n"
-		"FILE.json describes your own kernel (templates/README.md). If it names a "
-		"program,\n"
-		"tune starts that program and prints its command (templates/programs.md).",
-	.examples =
-		"  tiletune tune gemm -p M=4096,N=4096,K=4096,dtype=bf16\n"
-		"  tiletune tune gemm -p M=1,16,128,N=4096,K=4096,dtype=bf16 --effort thorough -o "
-		"gemm.json\n"
-		"  tiletune tune my_kernel.json -p n=1000000\n"
-		"  tiletune tune gemm -p M=1793,N=1793,K=1793,dtype=fp16 --device model:a100-sxm4",
-	.options = tune_option_table,
-	.options_size = sizeof(struct tune_command),
+	COMMAND_OPTIONS(struct tune_command, tune_option_table),
 	.positional_max = 1,
 	.run = run,
 };

@@ -282,14 +282,7 @@ const struct command command_validate = {
 	.name = "validate",
 	.summary = "Check files of any tiletune format with the readers that use them",
 	.arguments = "FILE...",
-	.description =
-		"Reads tuned files, journals (plain or gzip), suites, device sheets, operations,\n"
-		"families and own kernels (with their whole spaces). The member \"format\" of a\n"
-		"file selects the reader.",
-	.examples = "  tiletune validate tuned.json tuned.journal.jsonl\n"
-		    "  tiletune validate templates/gemm/mma.json --json",
-	.options = validate_option_table,
-	.options_size = sizeof(struct validate_options),
+	COMMAND_OPTIONS(struct validate_options, validate_option_table),
 	.positional_min = 1,
 	.positional_max = 100000,
 	.run = validate_run,

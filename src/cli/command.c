@@ -290,12 +290,30 @@ static void help_choices(const struct option *option, struct text *text)
 		text_appendf(text, "\n        %-22s  %s", name, summary);
 }
 
+static size_t length_before(const char *text, const char *mark)
+{
+	const char *found = strstr(text, mark);
+
+	return found ? (size_t)(found - text) : strlen(text);
+}
+
+char *command_help_section(const char *name)
+{
+	CLEANUP(memory_free) char *heading = string_format("\n# %s\n", name);
+	const char *from = strstr(command_help_texts, heading) + strlen(heading);
+
+	return string_copy_bytes(from, length_before(from, "\n# "));
+}
+
 void option_help(const struct command *command, struct text *text)
 {
+	CLEANUP(memory_free) char *section = command_help_section(command->name);
+	const size_t description = length_before(section, "\nexamples:\n");
+
 	text_appendf(text, "usage: tiletune %s %s\n\n%s.\n", command->name, command->arguments,
 		command->summary);
-	if (command->description)
-		text_appendf(text, "\n%s\n", command->description);
+	if (description)
+		text_appendf(text, "\n%.*s", (int)description, section);
 	text_append(text, "\noptions:\n");
 	for (const struct option *option = command->options; option->name; option++) {
 		struct text left = {0};
@@ -314,8 +332,7 @@ void option_help(const struct command *command, struct text *text)
 		text_release(&left);
 	}
 	text_append(text, "  -h, --help                    this text\n");
-	if (command->examples)
-		text_appendf(text, "\nexamples:\n%s\n", command->examples);
+	text_append(text, section + description);
 }
 
 /* ---- the table of commands. To add a command, write a file that ends in a `const struct

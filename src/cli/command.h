@@ -56,16 +56,19 @@ struct option {
 
 struct command {
 	const char *name;
-	const char *summary;     /* one line */
-	const char *arguments;   /* "OPERATION -p PROBLEM..." */
-	const char *description; /* paragraphs for --help and the man page */
-	const char *examples;    /* one command per line */
+	const char *summary;   /* one line */
+	const char *arguments; /* "OPERATION -p PROBLEM..." */
 	const struct option *options;
 	size_t options_size; /* size of the command's struct */
 	unsigned positional_min, positional_max;
 	enum status (*run)(void *options, const struct string_list *positional, struct error *err);
 };
 
+#define COMMAND_OPTIONS(type, table) .options = (table), .options_size = sizeof(type)
+
+extern const char command_help_texts[]; /* help.txt */
+/* Returns a section of help.txt, such as that of a command. The caller frees it. */
+char *command_help_section(const char *name);
 extern const struct command *const commands[]; /* NULL-terminated */
 /* Returns NULL if unknown. */
 const struct command *command_find(const char *name);

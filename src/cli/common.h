@@ -25,9 +25,11 @@ struct common_options {
 	struct string_list paths;
 	bool json, verbose;
 };
+#define PATH_OPTION(member)                                                                        \
+	OPTION("path", 0, PLACES, member, "DIR",                                                   \
+		"folder with templates/ and configs/ to search first, or an own kernel's file")
 #define COMMON_OPTIONS                                                                             \
-	OPTION("path", 0, PLACES, common.paths, "DIR",                                             \
-		"folder with templates/ and configs/ to search first, or an own kernel's file"),   \
+	PATH_OPTION(common.paths),                                                                 \
 		OPTION("json", 0, FLAG, common.json, NULL,                                         \
 			"print the answer as JSON on stdout, and messages on stderr")
 
@@ -59,7 +61,11 @@ struct common_options {
 			"neither read nor write the cache of compiled kernels"),                   \
 		LEARNED_OPTION(device.learned.none),                                               \
 		OPTION("wait", 0, DURATION, device.machine.wait_s, "TIME",                         \
-			"time to wait for a GPU that another tuner holds, e.g. 30s (default 0)")
+			"time to wait for a GPU that another tuner holds, e.g. 30s (default 0)"),  \
+		VERBOSE_OPTION(common.verbose)
+#define L2_OPTION                                                                                  \
+	CHOICE("l2", 0, STRING, l2, "STATE",                                                       \
+		"L2 cache state before each timed run (default cold)", common_l2_choice)
 
 /* The folders of templates/ and configs/. They are searched for in --path, TILETUNE_PATH, the
  * binary's folder, its parents, and ../share/tiletune. Lists are NULL-terminated. */
