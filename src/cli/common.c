@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,12 +44,10 @@ void common_notice(const char *format, ...)
 	CLEANUP(text_release) struct text text = {0};
 	va_list args;
 
-	text_append(&text, "notice: ");
 	va_start(args, format);
-	format_put_args(&text, format_shown, format, args);
+	text_append_args(&text, format, args);
 	va_end(args);
-	text_append(&text, "\n");
-	common_print_lines(stderr, text.data);
+	common_print(stderr, "notice: %s\n", text_string(&text));
 }
 
 void common_notice_lines(const char *lines)
@@ -322,33 +321,34 @@ enum status common_write_json(const char *path, const struct json *json, struct 
 
 const char *common_objective_choice(size_t index, const char **summary)
 {
-	*summary = index == OBJECTIVE_ENERGY      ? "joules of one run"
-		   : index == OBJECTIVE_WARM_TIME ? "time in a warm L2: what --l2 warm measures"
-		   : index == OBJECTIVE_SUSTAINED_TIME
-			   ? "time on a busy GPU: what --load sustained measures"
-			   : NULL;
+	static const char *const summaries[] = {[OBJECTIVE_ENERGY] = "joules of one run",
+		[OBJECTIVE_WARM_TIME] = "time in a warm L2: what --l2 warm measures",
+		[OBJECTIVE_SUSTAINED_TIME] = "time on a busy GPU: what --load sustained measures",
+		NULL};
+
+	*summary = summaries[index];
 	return objective_names[index];
 }
 
 const char *common_l2_choice(size_t index, const char **summary)
 {
-	static const char *const names[] = {"cold", "warm", NULL};
-	static const char *const summaries[] = {"the L2 holds no data of the run",
-		"every run uses the same data, as after the kernel that produced them", NULL};
+	static const char *const choices[][2] = {{"cold", "the L2 holds no data of the run"},
+		{"warm", "every run uses the same data, as after the kernel that produced them"},
+		{NULL}};
 
-	*summary = summaries[index];
-	return names[index];
+	*summary = choices[index][1];
+	return choices[index][0];
 }
 
 const char *common_load_choice(size_t index, const char **summary)
 {
-	static const char *const names[] = {"burst", "sustained", NULL};
-	static const char *const summaries[] = {
-		"the GPU rests between samples and keeps its highest clock",
-		"the GPU stays busy until its clock has settled at the power limit", NULL};
+	static const char *const choices[][2] = {
+		{"burst", "the GPU rests between samples and keeps its highest clock"},
+		{"sustained", "the GPU stays busy until its clock has settled at the power limit"},
+		{NULL}};
 
-	*summary = summaries[index];
-	return names[index];
+	*summary = choices[index][1];
+	return choices[index][0];
 }
 
 bool common_l2_warm(const char *word)
@@ -377,18 +377,12 @@ void run_new_id(char id[RUN_ID_SIZE])
 	time_t now = time(NULL);
 	struct tm utc;
 	char date[24];
-	struct {
-		double clock;
-		pid_t pid;
-	} salt;
+	unsigned random = (unsigned)getpid();
 
-	memset(&salt, 0, sizeof(salt));
-	salt.clock = clock_seconds();
-	salt.pid = getpid();
+	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
 	gmtime_r(&now, &utc);
 	strftime(date, sizeof(date), "%Y%m%dT%H%M%S", &utc);
-	snprintf(id, RUN_ID_SIZE, "%s-%06x", date,
-		(unsigned)(hash_bytes(&salt, sizeof(salt), 0) & 0xffffff));
+	snprintf(id, RUN_ID_SIZE, "%s-%06x", date, random & 0xffffff);
 }
 
 enum status common_write_tuned(const struct tuned *tuned, struct error *err)

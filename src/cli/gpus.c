@@ -171,17 +171,10 @@ static bool forward_stdout(struct gpus_run *run, struct gpu *gpu)
 /* ---- how a process ended ---- */
 static void keep_error(struct gpus_run *run, enum status status, const char *message)
 {
-	const char *hint = strstr(message, "\nhint: ");
-	const size_t length = hint ? (size_t)(hint - message) : strlen(message);
-	CLEANUP(memory_free) char *words = string_copy_bytes(message, length);
-
 	if (run->err.status != STATUS_OK)
 		return;
 	error_set(&run->err, status, "%s", "");
-	error_lines(&run->err, words);
-	if (hint)
-		error_hint(&run->err, "%.*s", (int)strcspn(hint + strlen("\nhint: "), "\n"),
-			hint + strlen("\nhint: "));
+	error_lines(&run->err, message); /* its last line may be a hint */
 }
 
 /* Moves the part to another GPU, unless the part itself may cause the losses. */

@@ -14,29 +14,40 @@
 #include "base/memory.h"
 #include "record/record_write.h"
 
+static struct json *options_json(const struct tuning *tuning)
+{
+	const struct tune_options *request = &tuning->request;
+	struct json *options = json_new_object();
+
+	json_put_string(options, "effort", request->effort->name);
+	json_put_string(options, "where", request->candidates.where);
+	if (request->candidates.config)
+		json_put_string(options, "config", request->candidates.config);
+	json_put_string(options, "strategy", request->strategy);
+	if (tuning->options->bits)
+		json_put_string(options, "bits", tuning->options->bits);
+	json_put_double(options, "budget_s", request->budget_s);
+	json_put_int(options, "seed", (int64_t)request->seed);
+	return options;
+}
+
 void tuning_sign(struct tuning *tuning)
 {
 	const struct tune_options *request = &tuning->request;
 	const struct context *context = &tuning->context;
 	const struct device_identity *device = &context->device->identity;
 	const struct tune_command *options = tuning->options;
+	CLEANUP(json_release) struct json *given = options_json(tuning);
+	CLEANUP(memory_free) char *printed = json_print(given, false);
 	struct hash *hash = hash_new();
-	double numbers[2] = {request->budget_s, (double)request->seed};
 
 	hash_add_string(hash, tuning->operation->name);
 	for (size_t i = 0; i < tuning->problems.count; i++)
 		hash_add_string(hash, tuning->problems.items[i]->text);
-	hash_add_string(hash, request->effort->name);
 	for (size_t i = 0; request->candidates.families && request->candidates.families[i]; i++)
 		hash_add_string(hash, request->candidates.families[i]);
-	hash_add_string(hash, request->candidates.where ? request->candidates.where : "");
-	if (request->candidates.config)
-		hash_add_string(hash, request->candidates.config);
-	hash_add_string(hash, request->strategy ? request->strategy : "");
 	hash_add_string(hash, objective_names[request->objective]);
-	if (options->bits)
-		hash_add_string(hash, options->bits);
-	hash_add(hash, numbers, sizeof(numbers));
+	hash_add_string(hash, printed);
 	hash_add_string(hash, device->kind);
 	hash_add_string(hash, device->name);
 	/* a shard may be continued on another GPU */
@@ -166,34 +177,26 @@ static enum status choose_journal(struct tuning *tuning, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status read_journal(
+static enum status open_journal(
 	struct tuning *tuning, const struct journal_run **resume, struct error *err)
 {
-	*resume = NULL;
-	if (tuning->options->no_journal)
-		return STATUS_OK;
-	if (choose_journal(tuning, err) != STATUS_OK)
-		return error_hint(err, "name another journal with --journal FILE, or write none "
-				       "with --no-journal");
+	TRY(choose_journal(tuning, err));
 	/* a pipe or device has no earlier run */
 	if (!tuning->options->fresh && file_is_regular(tuning->journal_path)) {
-		if (journal_read(tuning->journal_path, &tuning->record, err) != STATUS_OK)
-			return error_hint(err, "name another journal with --journal FILE, or write "
-					       "none with --no-journal");
+		TRY(journal_read(tuning->journal_path, &tuning->record, err));
 		common_journal_notice(&tuning->record);
 		*resume = journal_resumable(&tuning->record, tuning->signature);
 		if (*resume && journal_run_lives(tuning->journal_path, (*resume)->run.id))
 			*resume = NULL;
 	}
-	return STATUS_OK;
+	return journal_open(tuning->journal_path, &tuning->journal, err);
 }
 
 static struct json *run_journal_line(const struct tuning *tuning)
 {
-	const struct tune_options *request = &tuning->request;
 	const struct context *context = &tuning->context;
 	const struct device_identity *identity = &context->device->identity;
-	struct json *json = json_new_object(), *options = json_new_object();
+	struct json *json = json_new_object();
 	struct run head = run_of(context, tuning->run_id);
 
 	json_put_string(json, "format", "tiletune.journal/1");
@@ -202,16 +205,7 @@ static struct json *run_journal_line(const struct tuning *tuning)
 	json_put_string(json, "signature", tuning->signature);
 	json_put_string(json, "device_kind", identity->kind);
 	json_put(json, "device", gpu_model_json(context->device->spec, identity->name));
-	json_put_string(options, "effort", request->effort->name);
-	json_put_string(options, "where", request->candidates.where);
-	if (request->candidates.config)
-		json_put_string(options, "config", request->candidates.config);
-	json_put_string(options, "strategy", request->strategy);
-	if (tuning->options->bits)
-		json_put_string(options, "bits", tuning->options->bits);
-	json_put_double(options, "budget_s", request->budget_s);
-	json_put_int(options, "seed", (int64_t)request->seed);
-	json_put(json, "options", options);
+	json_put(json, "options", options_json(tuning));
 	return json;
 }
 
@@ -221,14 +215,13 @@ enum status tuning_begin(struct tuning *tuning, struct error *err)
 	struct run of_tuned;
 
 	run_new_id(tuning->run_id);
-	TRY(read_journal(tuning, &request->resume, err));
+	if (!tuning->options->no_journal &&
+		open_journal(tuning, &request->resume, err) != STATUS_OK)
+		return error_hint(err, "name another journal with --journal FILE, or write none "
+				       "with --no-journal");
 	request->record = &tuning->record;
 	of_tuned = run_of(&tuning->context, tuning->run_id);
 	tuned_put_run(&tuning->tuned, &of_tuned);
-	if (!tuning->options->no_journal &&
-		journal_open(tuning->journal_path, &tuning->journal, err) != STATUS_OK)
-		return error_hint(err, "name another journal with --journal FILE, or write none "
-				       "with --no-journal");
 	tuning->run.run_id = tuning->run_id;
 	tuning->run.journal = tuning->journal;
 	if (tuning->journal) {
