@@ -10,8 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Returns whether an image runs on another GPU. A cubin runs on later minor versions, PTX on
- * everything later. */
+/* A cubin runs on later minor versions, PTX on everything later. */
 static bool runs_on(int capability, bool is_ptx, int other)
 {
 	return other >= capability && (is_ptx || other / 10 == capability / 10);

@@ -22,8 +22,7 @@ static enum status bundle_refuse(const struct tuned_entry *entry, struct error *
 	return error_context(err, "%s", text_string(&name));
 }
 
-/* Compiles all entries for one architecture. Architectures are compiled one after the other,
- * because the stores share the compiler. */
+/* For one architecture at a time, because the stores share the compiler. */
 static enum status compile(struct bundle *bundle, size_t arch,
 	const struct tuned_entry *const *entries, size_t count, struct error *err)
 {
@@ -47,7 +46,7 @@ static enum status compile(struct bundle *bundle, size_t arch,
 }
 
 /* ---- default entries, for GPUs that were not tuned ---- */
-/* Makes a row of a family's default configuration; row->family stays NULL if it has none here. */
+/* row->result.family stays NULL if the family has no default configuration here. */
 static enum status default_row(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct tuned_row *row, struct error *err)
 {
@@ -66,8 +65,7 @@ static enum status default_row(const struct family *family, const struct problem
 	return row_predict(&candidate, row, err);
 }
 
-/* Makes an entry of the default configuration that is predicted fastest on the architecture's
- * device, among the families that apply to the entry's problem. */
+/* The default configuration, of all families, that is predicted fastest on the device. */
 static enum status default_entry(const struct export_source *source, size_t arch,
 	const struct tuned_entry *from, struct tuned_entry *entry, struct error *err)
 {
@@ -101,7 +99,7 @@ static enum status default_entry(const struct export_source *source, size_t arch
 	return STATUS_OK;
 }
 
-/* Adds a default entry after an entry, for each architecture that its kernel does not run on. */
+/* For each architecture that the kernel of the entry does not run on. */
 static enum status put_defaults(struct bundle *bundle, const struct tuned_entry *from,
 	const bool *serves, struct error *err)
 {
@@ -132,8 +130,8 @@ static enum status put_defaults(struct bundle *bundle, const struct tuned_entry 
 	return STATUS_OK;
 }
 
-/* Adds the operations in the order of their first entries, each with all of its entries.
- * `serves` has room for one flag per architecture. */
+/* Adds the operations in the order of their first entries. `serves` has room for one flag per *
+ * architecture. */
 static enum status put_operations(struct bundle *bundle, const struct tuned_entry *const *entries,
 	size_t count, bool *serves, struct error *err)
 {
@@ -169,7 +167,6 @@ static enum status put_operations(struct bundle *bundle, const struct tuned_entr
 	return STATUS_OK;
 }
 
-/* Makes an entry of the answer of `lookup` for a problem. */
 static enum status answer(const struct export_source *source, const struct problem *problem,
 	struct tuned_entry *entry, struct error *err)
 {
@@ -254,8 +251,7 @@ static enum status write_entries(const struct export_source *source,
 	return status;
 }
 
-/* Writes the file's entries, and an entry from the model for each requested problem that the
- * file lacks. */
+/* The model makes an entry for each requested problem that the file lacks. */
 static enum status bundle_write(
 	const struct export_source *source, struct text *text, struct error *err)
 {

@@ -64,7 +64,7 @@ static enum status take_names(
 	return kernel_take_symbols(kernels, plan, err);
 }
 
-/* Returns whether the key's value is the one in problems that do not name the key. */
+/* Whether problems that do not name the key have this value. */
 static bool is_default(const struct problem *problem, size_t key)
 {
 	const struct operation *operation = problem->operation;

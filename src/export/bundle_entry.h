@@ -33,16 +33,14 @@ ttl_text bundle_put_text(struct bundle *bundle, const char *string);
 /* Returns whether the kernel compiles for the architecture. */
 enum status bundle_compiles(struct bundle *bundle, const struct export_kernel *kernel, size_t arch,
 	bool *compiles, struct error *err);
-/* Returns whether an entry's kernel runs on the architecture: the same kernel is legal there, and
- * it compiles. */
+/* Returns whether the same kernel is legal on the architecture, and compiles. */
 enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry,
 	const struct export_kernel *kernel, size_t arch, bool *serves, struct error *err);
 /* Adds an image of each unit. The kernel must compile for the architecture. */
 enum status bundle_put_images(
 	struct bundle *bundle, const struct export_kernel *kernel, size_t arch, struct error *err);
-/* Adds an entry, after the keys of its operation. An entry of the tuned file has arch 0; it gets
- * an image for each architecture that it serves, and serves[] says which. Any other arch is that
- * of a default entry. */
+/* Adds an entry, after the keys of its operation. arch 0: an entry of the tuned file, which gets an
+ * * image for each architecture that it serves, as serves[] says; else a default entry. */
 enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *entry, size_t arch,
 	bool *serves, struct error *err);
 

@@ -11,7 +11,7 @@
 #include "format/journal.h"
 #include "format/tuned.h"
 
-/* The data to export: entries of a tuned file or a journal; the other is NULL. */
+/* Either tuned or journal is NULL. */
 struct export_source {
 	const char *name; /* name of the file, for headings */
 	const struct tuned *tuned;
@@ -48,23 +48,21 @@ struct export_format {
 extern const struct export_format *const export_formats[]; /* NULL-terminated */
 const struct export_format *export_format_find(const char *name);
 
-/* Selects entries of the source's tuned file with its objective: those of the operation (NULL:
- * all) and of the problems in `texts` (none: all). A text may also name some keys only
- * ("dtype=bf16") and then selects all entries with these values. With `predicts`, problems that
- * the file lacks are added to `untuned`. The caller owns the problems and both lists. */
+/* Selects entries with the source's objective: those of the operation (NULL: all) and of the
+ * problems in `texts` (none: all). A text may also name some keys only ("dtype=bf16"). With
+ * `predicts`, `untuned` gets problems that the file lacks. The caller owns the problems and both
+ * lists. */
 enum status export_choose(const struct operation *operation, const char *const *texts, size_t count,
 	struct problem_list *problems, bool predicts, struct export_source *source,
 	struct error *err);
-/* Makes a device for compiling for an architecture ("sm_80", "sm_90a", or "compute_80" for PTX).
- * It has the figures of a GPU with this compute capability, with the least shared memory of all
- * GPUs that the image runs on, and `arch` is the name. Fails with STATUS_BAD_INPUT if the name
- * is unknown. */
+/* Makes a device for an architecture ("sm_80", "sm_90a", or "compute_80" for PTX): a GPU with this
+ * compute capability and the least shared memory of all GPUs that the image runs on. Fails with
+ * STATUS_BAD_INPUT if the name is unknown. */
 enum status architecture_device(const char *name, const char *const *config_folders,
 	struct device_spec **device, struct error *err);
 
 /* ---- helpers for several formats ---- */
-/* Appends the name of an entry for lists of benchmarks: "gemm M=4096,N=4096,...", followed by "
- * (best energy)" if that is the objective. */
+/* Appends "gemm M=4096,N=4096,...", and " (best energy)" for that objective. */
 void export_name(const struct tuned_entry *entry, struct text *text);
 /* Appends how to ask for the first entry: OPERATION, `between`, and KEY=VALUE pairs. */
 void export_example(const struct export_source *source, const char *between, const char *separator,
@@ -77,8 +75,7 @@ void export_arguments(const struct tuned_launch *launch, const char *separator, 
 /* Rejects a value that the format cannot express; the message names the entry and value[at]. */
 enum status export_refuse(const struct tuned_entry *entry, const char *what, const char *value,
 	size_t at, struct error *err);
-/* Hashes the content. Names of variables contain this hash, so that a build may include several
- * files. */
+/* A part of names of variables, so that a build may include several files. */
 #define EXPORT_HASH_SIZE 9
 void export_hash(const struct text *content, char hash[EXPORT_HASH_SIZE]);
 /* Templates in assets/ (base/format_text.h). */

@@ -24,14 +24,12 @@ struct export_kernel {
  * case. */
 enum status export_kernel_open(const struct catalogue *catalogue, const struct device_spec *device,
 	const struct tuned_entry *entry, struct export_kernel *kernel, struct error *err);
-/* Makes the images. compiler may be NULL if the format compiles nothing. Fails if a unit does
- * not compile. */
+/* Makes the images. compiler is NULL if the format compiles nothing. */
 enum status export_kernel_make(struct export_kernel *kernel, const struct export_format *format,
 	struct compiler *compiler, struct error *err);
-/* Updates entries that were tuned with older sources, for builds that compile today's. They are
- * made from today's sources (engine/row.h) and keep their times. Entries whose kernel no longer
- * exists are removed from the source, and operations that the catalogue lacks do not change.
- * source->notice says what was done. Fails if no entry is left. */
+/* Updates entries that were tuned with older sources, for builds that compile today's: they keep
+ * their times. Entries whose kernel no longer exists are removed from the source; operations that
+ * the catalogue lacks do not change. source->notice tells the user. Fails if no entry is left. */
 enum status export_rebuild(const struct catalogue *catalogue, const struct device_spec *device,
 	struct tuned *tuned, struct export_source *source, struct error *err);
 

@@ -18,7 +18,7 @@ static void append_gzip(struct text *page, const void *data, size_t size)
 	CLEANUP(memory_free) unsigned char *packed = NULL;
 	size_t room;
 
-	/* 16 requests a gzip header, and 15 is the largest window */
+	/* 16: a gzip header; 15: the largest window */
 	if (deflateInit2(&stream, 6, Z_DEFLATED, 16 + 15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		BUG("zlib does not start");
 	room = deflateBound(&stream, size);
@@ -73,7 +73,6 @@ static struct json *sheet_json(const struct device_spec *spec)
 	return sheet;
 }
 
-/* Device sheets that were read, so that each is read once. */
 struct sheets {
 	const char *const *folders;
 	struct device_spec **items;

@@ -23,8 +23,7 @@ static char *path_stem(const char *path)
 	return string_copy(path);
 }
 
-/* Detects a journal by its first line, which is a complete JSON object; that of a tuned file is
- * not. */
+/* The first line of a journal is a complete JSON object. */
 static enum status is_journal(const char *path, bool *journal, struct error *err)
 {
 	CLEANUP(text_release) struct text content = {0};
@@ -99,8 +98,7 @@ static void take_best_so_far(struct report_entry *entry, const struct result *be
 	entry->predicted = best->predicted;
 }
 
-/* Collects the outcomes, the size of the space and, for an unfinished search, the best result.
- * If a resumed run evaluated a candidate again, the newest result counts. */
+/* If a resumed run evaluated a candidate again, the newest result counts. */
 static void take_candidates(struct report_entry *entry)
 {
 	CLEANUP(name_set_release) struct name_set seen = {0};
@@ -147,8 +145,7 @@ static void take_searches(struct report_entry *entry, const struct journal_recor
 	take_candidates(entry);
 }
 
-/* ---- entries of tuned files with the runs that tuned them, and problems of journals that the
- * user named ---- */
+/* ---- entries ---- */
 static struct report_entry *entry_add(struct report *report, const struct report_source *source)
 {
 	struct report_entry *entry;
@@ -173,7 +170,7 @@ static void take_tuned(struct report_entry *entry, const struct tuned_entry *tun
 	entry->legal = tuned->space ? (double)tuned->space->legal : 0;
 }
 
-/* Finds the run of the journal that tuned this entry, else the last run that has its problem. */
+/* The run that tuned this entry, else the last run with its problem. */
 static const struct journal_run *entry_run(
 	const struct journal_record *journal, const struct report_entry *entry)
 {
@@ -205,8 +202,7 @@ static void add_tuned(struct report *report, const struct report_source *source)
 	}
 }
 
-/* Whether a resumed run's problem is also in its successor, and so is shown there. All problems
- * of other runs are shown. */
+/* Whether a resumed run's problem is also in its successor, and so is shown there. */
 static bool is_superseded(const struct journal_record *journal, const struct journal_run *run,
 	const struct journal_problem *problem)
 {
@@ -257,7 +253,7 @@ static void entry_release(struct report_entry *entry)
 }
 
 /* ---- the report ---- */
-/* Whether the journal is read already, because its tuned file is also named. */
+/* Whether this is the journal of a tuned file that is also named. */
 static bool is_read_with_another(const struct report_options *options, size_t path)
 {
 	CLEANUP(memory_free) char *stem = path_stem(options->paths[path]);
@@ -272,8 +268,7 @@ static bool is_read_with_another(const struct report_options *options, size_t pa
 	return found;
 }
 
-/* Reads the templates. A report does not depend on them, so missing or broken templates are not
- * an error. */
+/* Missing or broken templates are no error. */
 static void open_catalogue(const struct report_options *options, struct report *report)
 {
 	struct error err = {0};

@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "report/report.h"
 
-/* Adds to entry->problem the keys that the operation got after the file was written. */
 static char *shortened(const struct report *report, struct report_entry *entry)
 {
 	CLEANUP(problem_list_release) struct problem_list list = {0};
@@ -29,7 +28,6 @@ char *report_title(const struct report *report, struct report_entry *entry)
 {
 	char *title = shortened(report, entry), *whole;
 
-	/* the objective is a part of an entry's identity, as the problem is */
 	if (!entry->tuned || entry->tuned->objective == OBJECTIVE_TIME)
 		return title;
 	whole = string_format("%s (best %s)", title, objective_names[entry->tuned->objective]);
