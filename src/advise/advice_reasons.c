@@ -27,7 +27,6 @@ static void add(struct advice *row, const char *kind, char *text)
 	row->reasons[row->reason_count++] = (struct advice_reason){.kind = kind, .text = text};
 }
 
-/* Names the variant's family, and the constraint that excludes it from the given problem. */
 static void explain_family(const struct device_spec *device, const struct catalogue *catalogue,
 	const struct advice *asked, struct advice *row)
 {
@@ -49,7 +48,7 @@ static void explain_family(const struct device_spec *device, const struct catalo
 				  now, text_string(&why), before));
 }
 
-/* The largest power of two, up to a cache line, that divides the distance between rows. */
+/* The largest power of two, up to a cache line, that divides the pitch. */
 static unsigned pitch_alignment(uint64_t pitch_bytes)
 {
 	unsigned alignment = 1;

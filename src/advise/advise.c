@@ -11,7 +11,7 @@
 
 const double advice_gain_least_ratio = 0.01;
 
-/* Number of variants that are tuned per kind. A GPU takes seconds for each. */
+/* Variants to tune, on a model and on a GPU, which takes seconds for each. */
 static const size_t tuned_of_kind[VARIANT_KIND_COUNT][2] = {[VARIANT_PAD] = {3, 2},
 	[VARIANT_PITCH] = {2, 1},
 	[VARIANT_CHOOSE] = {2, 1},
@@ -28,8 +28,7 @@ double advice_gain_ratio(const struct advice *row)
 	return advice_is_same_work(row) ? row->net_gain_ratio : row->throughput_gain_ratio;
 }
 
-/* The variant with the roundest sizes, where other families may be legal. NULL if the given
- * problem is as round. */
+/* Other families may be legal for the roundest sizes. NULL: the given problem is as round. */
 static const struct problem *roundest(const struct advise *advise, const struct problem *asked)
 {
 	const struct problem *best = NULL;
@@ -48,7 +47,6 @@ static const struct problem *roundest(const struct advise *advise, const struct 
 }
 
 /* ---- finding the most promising variants ---- */
-/* FLOP, or the least bytes if the operation does not say its FLOP. */
 static double work_of(const struct problem *problem)
 {
 	double work = 0;
@@ -59,8 +57,8 @@ static double work_of(const struct problem *problem)
 	return work;
 }
 
-/* Predicts a row's time for another problem. If the family needs another kernel there, a slightly
- * lower rate of work is assumed. Infinite if the family does not apply. */
+/* Assumes a slightly lower rate of work if the family needs another kernel for the problem.
+ * Infinite * if the family does not apply. */
 static double predict_row(const struct context *context, const struct family *family,
 	const struct problem *problem, double work_ratio, const struct tuned_row *row)
 {
@@ -78,7 +76,7 @@ static double predict_row(const struct context *context, const struct family *fa
 	return row->result.time.median * work_ratio * other_kernel_ratio;
 }
 
-/* Lowers promised_us[i], for family i of the catalogue, to the time that the row promises. */
+/* promised_us has an item for each family of the catalogue. */
 static void promise_row(const struct context *context, const struct problem *problem,
 	double work_ratio, const struct tuned_row *row, double *promised_us)
 {
@@ -92,8 +90,8 @@ static void promise_row(const struct context *context, const struct problem *pro
 }
 
 /* Returns the shortest time for this problem that the kernels found so far are predicted to reach.
- * `hopeless` gets the names of the families whose kernels take much longer than that, or than
- * the given problem at the same rate of work. It has room for all families, and may be NULL. */
+ * * `hopeless` (may be NULL) gets the families whose kernels take much longer than that, or than
+ * the * given problem at the same rate of work. */
 static double promise(
 	const struct advise *advise, const struct problem *problem, const char **hopeless)
 {
@@ -139,8 +137,7 @@ static double promise(
 	return best_us;
 }
 
-/* Tunes a problem. If times are predicted, the spaces of hopeless families are not worth the time
- * to score them. */
+/* Predictions for hopeless families take most of the time and change nothing. */
 static enum status tune(
 	const struct advise *advise, const struct problem *problem, struct error *err)
 {
@@ -194,7 +191,6 @@ static void row_release(struct advice *row)
 	*row = (struct advice){0};
 }
 
-/* Orders rows by kind, then by decreasing gain, then by the size of the change. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct advice *x = a, *y = b;
@@ -245,7 +241,6 @@ static enum status open_rows(struct advise *advise, const struct problem *asked,
 }
 
 /* ---- the comparison ---- */
-/* The time to read and write the tensors whose layout differs, at the sheet's bandwidth. */
 static double copy_us(
 	const struct advice *asked, const struct advice *row, const struct device_spec *device)
 {

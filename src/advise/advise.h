@@ -44,22 +44,21 @@ struct advise {
 	size_t row_count;
 };
 
-/* `run` has everything but problems; its tuned file gets the entries. `text` is the problem as the
- * user wrote it. Fails if the given problem cannot be tuned. */
+/* `run` needs no problems; its tuned file gets the entries. `text` is the problem as the user wrote
+ * * it. Fails if the given problem cannot be tuned. */
 enum status advise_run(struct advise *advise, struct tune_run *run, const struct problem *problem,
 	const char *text, struct error *err);
 void advise_release(struct advise *advise);
 
-/* The gain in time for padding and pitches, in throughput for other sizes. */
+/* In time for padding and pitches, in throughput for other sizes. */
 double advice_gain_ratio(const struct advice *row);
-/* Whether the variant computes what was requested, apart from zeros and gaps. */
+/* The same apart from zeros and gaps. */
 bool advice_is_same_work(const struct advice *row);
-/* Fills in the reasons. Both rows have an entry. */
+/* Both rows have an entry. */
 void advice_explain(const struct device_spec *device, const struct catalogue *catalogue,
 	const struct advice *asked, struct advice *row);
 /* Including gaps between rows. */
 double tensor_bytes(const struct plan_buffer *tensor);
-/* Gains below this may be noise or an error of the model. */
 extern const double advice_gain_least_ratio;
 
 #endif

@@ -25,7 +25,7 @@ struct lookup_option {
 	struct candidate candidate; /* for the requested problem; empty before one is found */
 	const struct tuned_entry *entry;
 	double default_us;
-	bool retuned_arguments; /* the model changed its launch arguments for this problem */
+	bool retuned_arguments;
 };
 
 struct lookup {
@@ -59,7 +59,6 @@ static void add_reason(struct lookup *lookup, const char *reason)
 		text_appendf(&lookup->reasons, "%s%s", lookup->reasons.length ? "; " : "", reason);
 }
 
-/* "family{configuration}", because rows of different entries are often equal. */
 static char *row_name(const struct tuned_row *row)
 {
 	CLEANUP(memory_free) char *configuration = tuned_row_configuration(row);
@@ -104,7 +103,7 @@ static struct row_family *find_family(struct lookup *lookup, const char *name)
 }
 
 /* ---- a class ---- */
-/* Whether the entry was tuned for equal bits over a key, and the problem differs in no other. */
+/* Whether the problem differs from the entry only in the key of its class. */
 static bool is_of_class(const struct problem *problem, const struct tuned_entry *entry)
 {
 	const char *key = entry->bits ? strchr(entry->bits->rule, '=') : NULL;
@@ -144,8 +143,7 @@ static bool has_model(const struct family *family)
 	return false;
 }
 
-/* The untuned default is used if it is predicted to be faster. Predictions without a model are too
- * rough for that. */
+/* Whether the untuned default is not faster. Predictions without a model cannot tell. */
 static bool is_eligible(const struct lookup_option *option)
 {
 	const struct candidate *candidate = &option->candidate;
@@ -161,15 +159,14 @@ static double ranked_us(const struct lookup_option *option)
 	return option->candidate.prediction.time_us * (option->retuned_arguments ? 1.001 : 1);
 }
 
-/* results/tools/lookup_quality.py measures the quality of this choice; its figures are in
- * results/nvidia-h200/gemm.md. */
+/* results/tools/lookup_quality.py measures the quality of this choice. */
 static bool is_better(const struct lookup_option *option, const struct lookup_option *best)
 {
 	return is_eligible(option) &&
 	       (!best->candidate.bound || ranked_us(option) < ranked_us(best));
 }
 
-/* A row that is not legal for this problem is skipped, and the reason is stored. */
+/* Skips a row that is not legal for this problem, and stores the reason. */
 static enum status consider(struct lookup *lookup, const struct tuned_entry *entry,
 	const struct tuned_row *row, struct error *err)
 {
@@ -238,7 +235,6 @@ static enum status consider_all(struct lookup *lookup, struct error *err)
 	return STATUS_OK;
 }
 
-/* Does not change the grade if the file has no entry, or its winner is no longer legal. */
 static enum status find_exact(
 	struct lookup *lookup, struct lookup_answer *answer, struct error *err)
 {
@@ -274,7 +270,7 @@ static enum status find_exact(
 	return predict_default(candidate.bound, &answer->default_us, err);
 }
 
-/* Adds a note such as ", which differs in dtype" if the problems differ in more than sizes. */
+/* Adds ", which differs in dtype" if the problems differ in more than sizes. */
 static char *described(const struct problem *asked, const struct tuned_entry *entry)
 {
 	const struct operation *operation = asked->operation;

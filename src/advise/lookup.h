@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds the best configuration that a tuned file has for a problem: its own entry, or else the
- * configuration of another problem that the model predicts to be the fastest. Sizes are never
- * compared by distance, because the nearest size may have another alignment or number of waves.
+ * configuration of another problem that the model predicts to be the fastest. The nearest size
+ * does not count, because it may have another alignment or number of waves.
  */
 #ifndef ADVISE_LOOKUP_H
 #define ADVISE_LOOKUP_H
@@ -16,7 +16,7 @@ enum lookup_grade {
 	LOOKUP_EXACT,   /* the file has an entry for this problem */
 	LOOKUP_NEAREST, /* tuned for another problem, selected by the model */
 	LOOKUP_ASSUMED, /* the same, but whether it has the class's bits here was not measured */
-	LOOKUP_REFUSED, /* the file has nothing better than the family's default */
+	LOOKUP_REFUSED,
 };
 extern const char *const lookup_grade_names[]; /* "exact", "nearest by model", ... */
 
@@ -39,17 +39,16 @@ struct lookup_request {
 	const struct device_spec *device; /* device that the problem will run on */
 	const struct tuned *tuned;
 	enum objective objective; /* of the entries that are used */
-	bool bits;   /* use only entries of a class (tune --bits) that the problem belongs to */
-	bool assume; /* with bits: accept configurations whose bits were not measured here */
-	bool without_best; /* skip scoring the whole space */
+	bool bits;                /* use only entries of a class of the problem (tune --bits) */
+	bool assume;              /* with bits: allow LOOKUP_ASSUMED */
+	bool without_best;        /* skip scoring the whole space */
 };
 
-/* The caller releases the answer in any case. Finding nothing usable is no error. */
+/* The caller releases the answer in any case. */
 enum status lookup_find(const struct lookup_request *request, const struct problem *problem,
 	struct lookup_answer *answer, struct error *err);
 void lookup_answer_release(struct lookup_answer *answer);
-/* Converts an answer that is not refused to an entry, which the caller releases. The "why" of its
- * winner has the grade, the losses and the entry that was used. */
+/* Converts an answer that is not refused to an entry, which the caller releases. */
 struct tuned_entry lookup_entry(const struct lookup_answer *answer, const struct problem *problem);
 
 #endif

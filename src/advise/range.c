@@ -27,8 +27,7 @@ static enum status range_choose(const struct candidates *pool, size_t *best, str
 	return STATUS_OK;
 }
 
-/* The least aligned of a few sizes in the middle: a configuration that is legal there is legal for
- * most others. */
+/* Of a few sizes in the middle. What is legal there is legal for most others. */
 static const struct problem *oddest(const struct problem_list *problems)
 {
 	const size_t a_few = 4, middle = problems->count / 2;
@@ -60,7 +59,7 @@ static enum status choose_at(struct range *range, const struct problem *problem,
 	return STATUS_OK;
 }
 
-/* Tries the largest size, too, if the given configuration is illegal in the middle. */
+/* The given configuration may be illegal in the middle. */
 static enum status choose_configuration(struct range *range, struct error *err)
 {
 	const struct problem_list *problems = range->problems;

@@ -16,18 +16,17 @@ struct range {
 	size_t missing;                     /* problems without an entry */
 };
 
-/* `run` is set up as for advise_run(). A problem in the middle selects the best predicted
- * configuration, or what the pool's config leaves open. Fails if there is no configuration, or if
- * it works for no size. */
+/* `run` is as for advise_run(). A problem in the middle selects the best predicted configuration,
+ * or * what the pool's config leaves open. Fails if it works for no size. */
 enum status range_run(struct range *range, struct tune_run *run,
 	const struct problem_list *problems, struct error *err);
 void range_release(struct range *range);
 
-/* The score of the longest launch at a size; NULL if there is no entry. */
+/* Of the longest launch at a size; may be NULL. */
 const struct launch_score *range_score(const struct range *range, size_t problem);
-/* Whether the number of waves differs from that of the previous size. */
+/* Whether the number of waves changes here. */
 bool range_is_edge(const struct range *range, size_t problem);
-/* The sizes that differ between problems: "M=1792,N=1792". The caller frees the text. */
+/* The sizes that differ: "M=1792,N=1792". The caller frees the text. */
 char *range_sizes(const struct range *range, size_t problem);
 
 /* Adds the keys of the operation's example ("advise.sweep") that the text does not name. The

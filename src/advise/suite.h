@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * A suite is a list of problems in a file (configs/suites/NAME.json).
- *
- *	{"format": "tiletune.suite/1", "name", "summary", "operation",
- *	 "problems": ["M=4096,...", ...], "where": "...", "families": [...], "effort": "..."}
  */
 #ifndef ADVISE_SUITE_H
 #define ADVISE_SUITE_H

@@ -8,17 +8,16 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Limits of growing and shrinking a size. Padding by more than a quarter is rarely faster. */
+/* Padding by more than a quarter is rarely faster. */
 static const double growth_max_ratio = 0.25;
 static const double shrink_max_ratio = 0.125;
-/* Of larger multiples several are tried, because the tile that fills the last wave is not known. */
+/* Of coarse multiples several are tried, as the tile that fills the last wave is not known. */
 enum {
 	COARSE_MULTIPLE = 64,
 	COARSE_STEPS_UP = 3,
 	COARSE_STEPS_DOWN = 2,
 };
 
-/* A key that may change. */
 struct handle {
 	const struct advice_axis *axis;
 	int64_t value;
@@ -164,7 +163,6 @@ static bool has_multiple(const struct handle *handle, int64_t multiple)
 	return false;
 }
 
-/* Rounds all padded sizes, or all pitches, to one multiple. */
 static void vary_together(struct variant_making *making, bool pitches, int64_t multiple)
 {
 	struct variant variant = {.kind = pitches ? VARIANT_PITCH : VARIANT_PAD};

@@ -11,7 +11,7 @@
 enum variant_kind {
 	VARIANT_PAD,    /* padded with zeros; the output contains the requested result */
 	VARIANT_PITCH,  /* the same work with a larger distance between rows */
-	VARIANT_CHOOSE, /* a larger problem, for models whose size can be chosen */
+	VARIANT_CHOOSE, /* a larger problem, if sizes can be chosen */
 	VARIANT_SHRINK, /* a smaller problem */
 	VARIANT_KIND_COUNT
 };
@@ -39,18 +39,18 @@ struct variant_list {
 	size_t count, capacity;
 };
 
-/* `text` is the problem as the user wrote it: keys that it names stay, and others follow the
- * changes (a packed pitch grows with its row). Fails if the operation has no "advise". */
+/* Keys that `text` (the problem as the user wrote it) names stay; others follow the changes, as a *
+ * packed pitch grows with its row. Fails if the operation has no "advise". */
 enum status variants_make(const struct problem *asked, const char *text, struct variant_list *list,
 	struct error *err);
 void variant_list_release(struct variant_list *list);
 
-/* Appends, for example, "N 1793 -> 1800, ldb 1793 -> 1800". */
+/* Appends "N 1793 -> 1800, ldb 1793 -> 1800". */
 void variant_describe(const struct variant *variant, struct text *text);
 
-/* The number of factors 2 in the sizes that may change; at most 7 count for each size. */
+/* The number of factors 2 in the sizes that may change, at most 7 for each size. */
 int variant_roundness(const struct problem *problem);
-/* Sets given[i] for each key that the text of a problem names. */
+/* Sets given[i] for each key that the text names. */
 void variant_find_given(const struct operation *operation, const char *text, bool *given);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Part of the implementation of tiletune_launch.h: errors, the driver, and bundles.
+ * Implements tiletune_launch.h: errors, the driver, and bundles.
  */
 #ifndef TILETUNE_LAUNCH_BUNDLE_H
 #define TILETUNE_LAUNCH_BUNDLE_H
@@ -40,7 +40,6 @@ struct ttl_bundle {
 #undef TTL_TABLE
 };
 
-/* A loop over the items of a range of a table. */
 #define TTL_EACH(type, item, b, table, range)                                                      \
 	for (const struct type *item = (b)->table + (range).first,                                 \
 			       *item##_end = item + (range).count;                                 \
@@ -63,7 +62,7 @@ struct ttl_run {
 	const struct ttl_kernel *kernel;
 	CUlaunchConfig *configs;       /* one per step */
 	CUlaunchAttribute *attributes; /* TTL_ATTRIBUTES per step */
-	void **params;                 /* parameters of all steps, one step after the other */
+	void **params;                 /* of all steps */
 	int64_t *values;
 	CUdeviceptr *buffers;
 	CUtensorMap *maps;
@@ -140,7 +139,7 @@ static uint64_t ttl_word(const unsigned char *at, size_t bytes)
 #define TTL_EXPECT(condition)                                                                      \
 	if (!(condition))                                                                          \
 		return #condition;
-/* Ranges of a table must follow each other, so that no item is checked twice. */
+/* Ranges follow each other, so that no item is checked twice. */
 #define TTL_EXPECT_RANGE(range, table)                                                             \
 	TTL_EXPECT((range).first == b->next[TTL_TABLE_##table] &&                                  \
 		   (range).count <= b->table##_count - (range).first);                             \

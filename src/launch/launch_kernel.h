@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Part of the implementation of tiletune_launch.h: loading kernels.
+ * Implements tiletune_launch.h: loading kernels.
  */
 #ifndef TILETUNE_LAUNCH_KERNEL_H
 #define TILETUNE_LAUNCH_KERNEL_H
@@ -49,7 +49,6 @@ static uint32_t ttl_image_rank(const struct ttl_image *image, uint32_t capabilit
 		      : 1 + (is_ptx ? 0 : 1u << 20) + 2 * image->capability + (image->suffix != 0);
 }
 
-/* The best image of a unit for the GPU; may be NULL. */
 static const struct ttl_image *ttl_image_for(const struct ttl_bundle *b,
 	const struct ttl_entry *entry, uint32_t unit, uint32_t capability)
 {
@@ -67,7 +66,7 @@ static const struct ttl_image *ttl_image_for(const struct ttl_bundle *b,
 	return best;
 }
 
-/* The lowest rank among the units of an entry; 0 if a step has no image for the GPU. */
+/* The lowest rank of its units; 0: a step has no image for the GPU. */
 static uint32_t ttl_entry_rank(
 	const struct ttl_bundle *b, const struct ttl_entry *entry, uint32_t capability)
 {
@@ -97,8 +96,7 @@ static int ttl_same_sizes(const struct ttl_bundle *b, const struct ttl_operation
 	return 1;
 }
 
-/* Returns the entry itself if it has an image for the GPU, else the default entry for the same
- * sizes that suits the GPU best. */
+/* Returns the entry if it has an image for the GPU, else the best default entry for its sizes. */
 static const struct ttl_entry *ttl_entry_for(
 	const struct ttl_bundle *b, const struct ttl_entry *entry, uint32_t capability)
 {
@@ -198,7 +196,6 @@ static enum ttl_status ttl_load_step(
 	return TTL_OK;
 }
 
-/* Each variable must be in a unit and large enough. */
 static enum ttl_status ttl_load_symbols(struct ttl_kernel *kernel, struct ttl_error *err)
 {
 	const struct ttl_bundle *b = kernel->bundle;

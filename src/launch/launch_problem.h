@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Part of the implementation of tiletune_launch.h: finding the entry for a problem.
+ * Implements tiletune_launch.h: finding the entry for a problem.
  */
 #ifndef TILETUNE_LAUNCH_PROBLEM_H
 #define TILETUNE_LAUNCH_PROBLEM_H

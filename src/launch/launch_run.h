@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Part of the implementation of tiletune_launch.h: kernels with their tensors.
+ * Implements tiletune_launch.h: kernels with their tensors.
  */
 #ifndef TILETUNE_LAUNCH_RUN_H
 #define TILETUNE_LAUNCH_RUN_H

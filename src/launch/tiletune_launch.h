@@ -10,19 +10,16 @@
  *	ttl_open -> ttl_find -> ttl_load -> ttl_bind -> { ttl_launch }*
  *		-> ttl_unbind -> ttl_unload -> ttl_close
  *
- * - Threads may share bundles, entries and kernels. A run, which ttl_bind makes, may be used by one
- *   thread at a time, and its workspaces by one launch at a time.
+ * - Threads may share bundles, entries and kernels. A run may be used by one thread at a time, and
+ *   its workspaces by one launch at a time.
  * - All runs of a kernel share its variables in constant memory: launch them on one stream, or load
  *   the entry once per stream.
- * - The CUDA context in which a kernel was loaded must be current in each call for it.
+ * - The context in which a kernel was loaded must be current in each call for it.
  * - ttl_launch neither allocates nor synchronises, so it may be captured into a graph.
- * - A failed call returns the reason, sets the message in err, which may be NULL, and leaves
- *nothing half done.
- * - Checksum and offsets are checked before use. This detects damage but not malice: a bundle is
- *   machine code, so trust it as you would trust a program.
- *
- * With TTL_DYNAMIC in front of TTL_IMPLEMENTATION no driver function is linked: call ttl_driver()
- * first, with your cuGetProcAddress.
+ * - A failed call returns the reason, sets the message in err (may be NULL) and changes nothing.
+ * - Checksum and offsets are checked, which detects damage but not malice: trust a bundle only as
+ *   you would trust a program.
+ * - If TTL_DYNAMIC is defined, nothing is linked: call ttl_driver() first.
  */
 #ifndef TILETUNE_LAUNCH_H
 #define TILETUNE_LAUNCH_H
@@ -36,11 +33,10 @@
 extern "C" {
 #endif
 
-/* ---- the file, which may be mapped with mmap() ----
+/* ---- the file ----
  *
- * All numbers are little-endian. After the header follow tables, arrays of these structs that begin
- * at multiples of 8 bytes. A `text` is the offset of a zero-terminated string in the table of
- * texts. */
+ * Little-endian. After the header follow tables, arrays of these structs at multiples of 8 bytes. A
+ * ttl_text is the offset of a zero-terminated string in the table of texts. */
 enum {
 	TTL_VERSION = 7,
 	TTL_RANK_MAX = 5,
@@ -59,15 +55,14 @@ struct ttl_key {
 	ttl_text name;
 	uint32_t is_text;
 };
-/* An entry has one for each key of its operation. */
+/* one for each key of the operation */
 struct ttl_size {
 	int64_t value;               /* a number, or a ttl_text */
-	uint32_t is_default, unused; /* 1: the key's value in problems that do not name the key */
+	uint32_t is_default, unused; /* 1: the value if a problem does not name the key */
 };
 struct ttl_entry {
 	ttl_text family, configuration, kernel_hash;
-	uint32_t is_default; /* 1: not tuned, for GPUs that the tuned entry for these sizes cannot
-				run on; only ttl_load() selects it */
+	uint32_t is_default; /* 1: not tuned, for GPUs that the tuned entry cannot run on */
 	uint32_t is_predicted, tensor_count; /* tensors are the first buffers */
 	struct ttl_range sizes, buffers, maps, symbols, steps, images;
 	double time_us; /* measured or predicted, see is_predicted */
@@ -103,14 +98,14 @@ struct ttl_map { /* a TMA descriptor, innermost dimension first */
 };
 struct ttl_symbol { /* a variable in __constant__ or __device__ memory that holds a tensor */
 	ttl_text name;
-	uint32_t unit;   /* whose image may contain it; each name is in at least one image */
+	uint32_t unit;   /* whose image may contain it */
 	uint32_t buffer; /* index in the entry; each launch copies it before the first step */
 };
-struct ttl_step { /* one of the launches of an entry, in the order of the stream */
+struct ttl_step { /* a launch */
 	ttl_text entry;
 	uint32_t unit; /* whose image contains it */
 	uint32_t grid[3], block[3], cluster[3];
-	uint32_t smem_dynamic_bytes, repeat; /* number of times it is launched in a row */
+	uint32_t smem_dynamic_bytes, repeat; /* launches in a row */
 	uint32_t is_cooperative;
 	struct ttl_range arguments;
 };
@@ -122,7 +117,7 @@ enum ttl_kind {
 	TTL_NUMBER /* of any other type or size */
 };
 struct ttl_argument {
-	ttl_text name; /* name of the buffer or map; empty for a number */
+	ttl_text name; /* of the buffer or map; else empty */
 	uint32_t kind;
 	uint32_t index; /* index of buffer or map in the entry; for a number, its bytes */
 	uint32_t unused;
@@ -170,7 +165,7 @@ struct ttl_header {
 	ttl_text device, compiler; /* device that was tuned; compiler */
 };
 
-/* `bytes` must be a multiple of 8. A change of one word always changes the checksum. */
+/* `bytes` is a multiple of 8. A change of one word changes the checksum. */
 static inline uint64_t ttl_checksum(const void *data, size_t bytes)
 {
 	uint64_t sum = bytes, word;
@@ -203,7 +198,7 @@ struct ttl_kernel;
 struct ttl_run;
 struct ttl_tensor {
 	const char *name;
-	CUdeviceptr address; /* aligned to 16 bytes if the kernel has a tensor map of it */
+	CUdeviceptr address; /* aligned to 16 bytes for a tensor map */
 };
 
 #ifdef TTL_DYNAMIC
@@ -222,24 +217,23 @@ const char *ttl_string(const struct ttl_bundle *bundle, ttl_text text);
 const struct ttl_buffer *ttl_buffers(
 	const struct ttl_bundle *bundle, const struct ttl_entry *entry);
 
-/* Finds the entry for a problem: "M=4096,N=4096,K=4096,dtype=bf16". Other keys have their default
- * values, as on tiletune's command line. */
+/* problem: "M=4096,N=4096,K=4096,dtype=bf16"; other keys have their default values. */
 enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 	const char *problem, const struct ttl_entry **entry, struct ttl_error *err);
 
-/* Loads the entry for the GPU of the current context, or the default entry for the same sizes if it
- * has no image for the GPU (`tiletune export --arch`). */
+/* For the GPU of the current context. If the entry has no image for it, loads the default entry for
+ * * the same sizes (`tiletune export --arch`). */
 enum ttl_status ttl_load(const struct ttl_bundle *bundle, const struct ttl_entry *entry,
 	struct ttl_kernel **kernel, struct ttl_error *err);
 /* The entry that was loaded. */
 const struct ttl_entry *ttl_kernel_entry(const struct ttl_kernel *kernel);
 void ttl_unload(struct ttl_kernel *kernel);
 
-/* `tensors` has each tensor of the operation. Workspaces that it does not list are allocated. The
- * call waits until workspaces are zeroed, so the stream must not be captured. */
+/* Allocates workspaces that `tensors` does not list. Waits until workspaces are zeroed, so the
+ * stream * must not be captured. */
 enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const struct ttl_tensor *tensors,
 	size_t count, CUstream stream, struct ttl_run **run, struct ttl_error *err);
-/* Sets the address of a tensor or workspace from the next launch on. */
+/* For a tensor or workspace, from the next launch on. */
 enum ttl_status ttl_set(
 	struct ttl_run *run, const char *name, CUdeviceptr address, struct ttl_error *err);
 /* Queues the kernel's launches on the stream. */
