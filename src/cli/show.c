@@ -116,10 +116,9 @@ void show_speed(FILE *out, int width, const struct problem *problem, const struc
 		common_print(out, "%s%.0f GB/s", flop > 0 ? ", " : "", bytes / time_us * 1e-3);
 }
 
-/* Prints the three lines of one launch, beginning with "512 tiles on 132 slots: ...". `time` is
- * printed after the bound. */
+/* Prints the three lines of one launch, beginning with "512 tiles on 132 slots: ...". */
 static void show_launch(FILE *out, const struct device_spec *device,
-	const struct launch_score *launch, bool estimated, const char *indent, const char *time)
+	const struct launch_score *launch, bool estimated, bool has_time, const char *indent)
 {
 	const double idle = (double)device->sm_count - launch->slots_per_wave;
 
@@ -146,7 +145,9 @@ static void show_launch(FILE *out, const struct device_spec *device,
 		estimated ? " (both are estimates, because nothing was compiled)" : "");
 	if (launch->stack_bytes)
 		common_print(out, ", %d bytes of local memory per thread", launch->stack_bytes);
-	common_print(out, "\n%sbound by %s%s", indent, bound_kind_names[launch->bound], time);
+	common_print(out, "\n%sbound by %s", indent, bound_kind_names[launch->bound]);
+	if (has_time)
+		common_print(out, ", %.2f us by physics", launch->predicted_time_us);
 	if (launch->bank_conflict_ratio > 1.005)
 		common_print(out, "; bank conflicts x%.2f", launch->bank_conflict_ratio);
 	if (launch->lines_per_row_ratio > 1.005)
@@ -161,16 +162,11 @@ void show_why(FILE *out, const struct device_spec *device, const struct problem 
 	const bool several = score->launch_count > 1;
 
 	for (size_t i = 0; i < score->launch_count; i++) {
-		const struct launch_score *launch = &score->launches[i];
-		CLEANUP(memory_free)
-		char *time =
-			several ? string_format(", %.2f us by physics", launch->predicted_time_us)
-				: string_copy("");
-
 		fputs(indent, out);
 		if (several)
 			common_print(out, "launch %zu of %zu: ", i + 1, score->launch_count);
-		show_launch(out, device, launch, score->regs_estimated, indent, time);
+		show_launch(
+			out, device, &score->launches[i], score->regs_estimated, several, indent);
 	}
 	if (!score->launch_count || !(predicted_us > 0 && isfinite(predicted_us)))
 		return;
@@ -181,27 +177,25 @@ void show_why(FILE *out, const struct device_spec *device, const struct problem 
 	fputc('\n', out);
 }
 
-/* Prints the reference that the result was compared with, unless it was a reference kernel. */
-static void show_verified(FILE *out, const struct result *tried, const char *indent)
+static const char winner_indent[] = "             ";
+
+/* Prints what was compared with, unless a reference kernel, and what was measured with the time. */
+static void show_measured(FILE *out, const struct result *tried)
 {
-	CLEANUP(memory_free)
-	char *words = verified_words(tried->verified, tried->by_program);
+	const struct measured *measured = &tried->measured;
+	CLEANUP(memory_free) char *words = verified_words(tried->verified, tried->by_program);
 
 	if (!tried->predicted && words)
-		common_print(out, "%s%s%s\n", indent, words,
+		common_print(out, "%s%s%s\n", winner_indent, words,
 			tried->verified == VERIFIED_SELF ? "; give the operation a \"reference\" "
 							   "to compare with correct values"
 							 : "");
-}
-
-static void show_measured(FILE *out, const struct measured *measured, const char *indent)
-{
 	if (measured->energy_j > 0)
-		common_print(out, "%s%.4g mJ per run, %.0f W (+-%.1f%%)\n", indent,
+		common_print(out, "%s%.4g mJ per run, %.0f W (+-%.1f%%)\n", winner_indent,
 			measured->energy_j * 1e3, measured->power_w,
 			100 * measured->energy_resolution_ratio);
 	if (measured->clock_hz > 0)
-		common_print(out, "%skept busy, the GPU runs at %.2f GHz%s\n", indent,
+		common_print(out, "%skept busy, the GPU runs at %.2f GHz%s\n", winner_indent,
 			measured->clock_hz * 1e-9,
 			measured->power_cap_ratio > 0.5 ? ", held down by its power limit" : "");
 }
@@ -218,18 +212,6 @@ static void show_row(FILE *out, const char *label, const struct problem *problem
 	fputc(' ', out);
 	show_speed(out, 8, problem, &tried->score, tried->time.median);
 	common_print(out, "  %s {%s}\n", tried->family, tried->configuration);
-}
-
-/* Prints the best of each other family and the winner's lead. */
-static void show_families(FILE *out, const struct tuned_entry *entry)
-{
-	for (size_t f = 0; f < entry->family_count; f++) {
-		const struct tuned_row *best = &entry->families[f];
-
-		common_print(out, "  best of %-22s %10.2f us, %.2f times the winner's time\n",
-			best->result.family, best->result.time.median,
-			best->result.time.median / entry->winner.result.time.median);
-	}
 }
 
 /* Why the runner-up lost, in one line. */
@@ -267,8 +249,16 @@ static void show_lost(FILE *out, const struct tuned_entry *entry)
 	fputc('\n', out);
 }
 
-static void show_ties(FILE *out, const struct tuned_entry *entry)
+/* Prints the best of each other family, and what decided among tied candidates. */
+static void show_others(FILE *out, const struct tuned_entry *entry)
 {
+	for (size_t f = 0; f < entry->family_count; f++) {
+		const struct summary *time = &entry->families[f].result.time;
+
+		common_print(out, "  best of %-22s %10.2f us, %.2f times the winner's time\n",
+			entry->families[f].result.family, time->median,
+			time->median / entry->winner.result.time.median);
+	}
 	if (entry->tied_count)
 		common_print(out,
 			"  %zu other candidate%s tied with the winner (within 1%% or the noise); "
@@ -302,30 +292,20 @@ static void show_model(FILE *out, const struct problem_result *result)
 	fputc('\n', out);
 }
 
-static bool is_removed(const struct result *tried)
-{
-	return tried->outcome == OUTCOME_PRUNED_BY_MODEL && tried->detail;
-}
-
 void show_removed(FILE *out, const struct problem_result *result)
 {
 	const struct evaluated_list *all = result->evaluated;
 	CLEANUP(name_set_release) struct name_set reasons = {0};
+	CLEANUP(memory_free) size_t *counts = memory_zeroed(all->count + 1, sizeof(*counts));
 
 	for (size_t i = 0; i < all->count; i++) {
-		const struct result *tried = &all->items[i].result;
+		const char *reason = all->items[i].result.detail;
 
-		if (is_removed(tried))
-			name_set_add(&reasons, tried->detail, strlen(tried->detail));
+		if (all->items[i].result.outcome == OUTCOME_PRUNED_BY_MODEL && reason)
+			counts[name_set_add(&reasons, reason, strlen(reason))]++;
 	}
-	for (size_t k = 0; k < reasons.count; k++) {
-		size_t count = 0;
-
-		for (size_t i = 0; i < all->count; i++)
-			count += is_removed(&all->items[i].result) &&
-				 strcmp(all->items[i].result.detail, reasons.items[k]) == 0;
-		common_print(out, "  removed %zu: %s\n", count, reasons.items[k]);
-	}
+	for (size_t k = 0; k < reasons.count; k++)
+		common_print(out, "  removed %zu: %s\n", counts[k], reasons.items[k]);
 }
 
 /* Prints the first message of each kind of failure; of a compiler, its first error. */
@@ -375,45 +355,46 @@ static void show_outcomes(FILE *out, const struct problem_result *result)
 
 static void show_end(struct show *show, const struct problem_result *result)
 {
+	FILE *out = show->out;
 	const struct evaluated *winner = &result->evaluated->items[result->winner];
 	const struct problem *problem = result->pool->problem;
+	const bool is_timed =
+		!winner->result.predicted && !result->pool->families[0].bound->family->program;
 	CLEANUP(memory_free) char *bits = bits_words(result->entry);
 
 	if (result->entry->unfinished)
-		common_print(show->out,
+		common_print(out,
 			"no winner: the time budget ended the search after %zu of %zu candidates; "
 			"more time: --budget\n",
 			result->evaluated->count, result->pool->count);
-	common_print(show->out, "%s\n",
+	common_print(out, "%s\n",
 		!winner->result.predicted ? ""
 		: winner->result.score.without_model
 			? "predicted without a model (FLOP, bytes, waves), "
 			  "not measured:"
 			: "predicted (physics), not measured:");
-	show_row(show->out, result->entry->unfinished ? "best yet" : "winner", problem, winner);
-	show_why(show->out, result->pool->device, problem, &winner->result.score, "             ",
+	show_row(out, result->entry->unfinished ? "best yet" : "winner", problem, winner);
+	show_why(out, result->pool->device, problem, &winner->result.score, winner_indent,
 		winner->result.predicted ? 0 : winner->result.score.predicted_time_us, "physics");
-	show_verified(show->out, &winner->result, "             ");
-	show_measured(show->out, &winner->result.measured, "             ");
-	if (!winner->result.predicted && !result->pool->families[0].bound->family->program)
-		common_print(show->out, "             timed in a %s L2\n",
+	show_measured(out, &winner->result);
+	if (is_timed)
+		common_print(out, "%stimed in a %s L2\n", winner_indent,
 			winner->result.flags & FLAG_MASK(WARM_L2) ? "warm" : "cold");
 	if (result->runner_up != SIZE_MAX) {
 		const struct tuned_rejection *lost = result->entry->runner_up->lost;
 
-		show_row(show->out, lost && lost->by != REJECT_SLOWER ? "tied" : "runner-up",
-			problem, &result->evaluated->items[result->runner_up]);
-		show_lost(show->out, result->entry);
+		show_row(out, lost && lost->by != REJECT_SLOWER ? "tied" : "runner-up", problem,
+			&result->evaluated->items[result->runner_up]);
+		show_lost(out, result->entry);
 	}
-	show_families(show->out, result->entry);
-	show_ties(show->out, result->entry);
-	if (!winner->result.predicted && !result->pool->families[0].bound->family->program)
-		show_model(show->out, result);
-	show_outcomes(show->out, result);
+	show_others(out, result->entry);
+	if (is_timed)
+		show_model(out, result);
+	show_outcomes(out, result);
 	if (bits)
-		common_print(show->out, "  --bits %s\n", bits);
+		common_print(out, "  --bits %s\n", bits);
 	if (result->kept)
-		common_print(show->out, "  the tuned file keeps its entry: %s\n", result->kept);
+		common_print(out, "  the tuned file keeps its entry: %s\n", result->kept);
 }
 
 static void end(void *context, const struct problem_result *result)
