@@ -59,13 +59,6 @@ static void add_reason(struct lookup *lookup, const char *reason)
 		text_appendf(&lookup->reasons, "%s%s", lookup->reasons.length ? "; " : "", reason);
 }
 
-static char *row_name(const struct tuned_row *row)
-{
-	CLEANUP(memory_free) char *configuration = tuned_row_configuration(row);
-
-	return string_format("%s{%s}", row->result.family, configuration);
-}
-
 /* Infinite if the default configuration is not legal. */
 static enum status predict_default(
 	struct bound_family *bound, double *predicted_us, struct error *err)
@@ -159,19 +152,14 @@ static double ranked_us(const struct lookup_option *option)
 	return option->candidate.prediction.time_us * (option->retuned_arguments ? 1.001 : 1);
 }
 
-/* results/tools/lookup_quality.py measures the quality of this choice. */
-static bool is_better(const struct lookup_option *option, const struct lookup_option *best)
-{
-	return is_eligible(option) &&
-	       (!best->candidate.bound || ranked_us(option) < ranked_us(best));
-}
-
 /* Skips a row that is not legal for this problem, and stores the reason. */
 static enum status consider(struct lookup *lookup, const struct tuned_entry *entry,
 	const struct tuned_row *row, struct error *err)
 {
 	const struct lookup_request *request = lookup->request;
-	CLEANUP(memory_free) char *name = row_name(row);
+	CLEANUP(memory_free) char *configuration = tuned_row_configuration(row);
+	CLEANUP(memory_free)
+	char *name = string_format("%s{%s}", row->result.family, configuration);
 	struct lookup_option option = {.entry = entry};
 	/* other launch arguments could change the bits */
 	bool *retuned_arguments = request->bits ? NULL : &option.retuned_arguments;
@@ -197,7 +185,9 @@ static enum status consider(struct lookup *lookup, const struct tuned_entry *ent
 	if (isnan(family->default_us))
 		TRY(predict_default(option.candidate.bound, &family->default_us, err));
 	option.default_us = request->bits ? INFINITY : family->default_us;
-	if (is_better(&option, &lookup->best))
+	/* results/tools/lookup_quality.py measures the quality of this choice */
+	if (is_eligible(&option) &&
+		(!lookup->best.candidate.bound || ranked_us(&option) < ranked_us(&lookup->best)))
 		lookup->best = option;
 	return STATUS_OK;
 }

@@ -312,15 +312,6 @@ static enum status begin_run(struct tuning *tuning, struct error *err)
 	return tuning_begin(tuning, err);
 }
 
-/* Writes outputs that are written once, at the end. */
-static enum status write_streams(
-	struct tuning *tuning, bool machine, bool is_stream, struct error *err)
-{
-	if (is_stream && !tuning_to_stdout(tuning))
-		TRY(tuned_replace(&tuning->tuned, tuning->output, err));
-	return machine ? common_write_tuned(&tuning->tuned, err) : STATUS_OK;
-}
-
 /* Fills in the members that the command line determines; the caller fills in the rest. */
 static void open_request(struct tuning *tuning, const struct effort *effort, struct show *show)
 {
@@ -395,9 +386,13 @@ static enum status tune(struct tuning *tuning, struct error *err)
 	}
 	/* bad input is reported only on stderr */
 	if (!(status == STATUS_BAD_INPUT && !tuning->tuned.entry_count)) {
-		enum status written = write_streams(tuning, machine, !request->tuned_path,
-			status == STATUS_OK ? err : &finish_error);
+		struct error *reason = status == STATUS_OK ? err : &finish_error;
+		enum status written = STATUS_OK;
 
+		if (!request->tuned_path && !tuning_to_stdout(tuning))
+			written = tuned_replace(&tuning->tuned, tuning->output, reason);
+		if (machine && written == STATUS_OK)
+			written = common_write_tuned(&tuning->tuned, reason);
 		status = status == STATUS_OK ? written : status;
 	}
 	if (status == STATUS_OK && !machine) {

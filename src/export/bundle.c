@@ -14,14 +14,6 @@
 #include "export/bundle_entry.h"
 #include "score/prediction.h"
 
-static enum status bundle_refuse(const struct tuned_entry *entry, struct error *err)
-{
-	CLEANUP(text_release) struct text name = {0};
-
-	export_name(entry, &name);
-	return error_context(err, "%s", text_string(&name));
-}
-
 /* For one architecture at a time, because the stores share the compiler. */
 static enum status compile(struct bundle *bundle, size_t arch,
 	const struct tuned_entry *const *entries, size_t count, struct error *err)
@@ -31,11 +23,13 @@ static enum status compile(struct bundle *bundle, size_t arch,
 	bundle->stores[arch] = kernel_store_new(source->compiler, source->devices[arch]->arch);
 	for (size_t i = 0; i < count; i++) {
 		CLEANUP(export_kernel_release) struct export_kernel kernel = {0};
+		CLEANUP(text_release) struct text name = {0};
 		const struct compile_result *compiled;
 
+		export_name(entries[i], &name);
 		if (export_kernel_open(source->catalogue, source->device, entries[i], &kernel,
 			    err) != STATUS_OK)
-			return bundle_refuse(entries[i], err);
+			return error_context(err, "%s", text_string(&name));
 		for (size_t unit = 0; unit < kernel.build.unit_count; unit++)
 			TRY(kernel_store_request(
 				bundle->stores[arch], &kernel.build.units[unit], &compiled, err));

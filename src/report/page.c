@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/page.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -159,6 +160,21 @@ static enum status append_data(struct text *page, const struct report *report,
 }
 
 /* ---- the table of winners for viewers without scripts ---- */
+struct format_text report_tile(const char *configuration)
+{
+	static const char *const names[] = {"BM", "BN", "BK"};
+	struct format_text tile = {0};
+	size_t length = 0;
+	struct pair pair;
+
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		if (!strchr(configuration, '{') && pair_find(configuration, names[i], &pair) &&
+			length + (size_t)pair.value_length + 2 < sizeof(tile.text))
+			length += (size_t)snprintf(tile.text + length, sizeof(tile.text) - length,
+				"%s%.*s", length ? "x" : "", pair.value_length, pair.value);
+	return tile;
+}
+
 static void append_winner(struct text *page, const struct report_entry *entry, bool several)
 {
 	const struct result *winner = entry->winner;

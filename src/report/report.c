@@ -81,11 +81,6 @@ static void source_release(struct report_source *source)
 }
 
 /* ---- the search of a problem: a run and the runs that it resumed ---- */
-static bool has_time(const struct result *result)
-{
-	return result->outcome == OUTCOME_OK && result->time.count;
-}
-
 static void take_best_so_far(struct report_entry *entry, const struct result *best)
 {
 	const struct score *score = &best->score;
@@ -116,7 +111,8 @@ static void take_candidates(struct report_entry *entry)
 				continue;
 			name_set_add(&seen, name, strlen(name));
 			entry->outcomes[result->outcome]++;
-			if (has_time(result) && (!best || result->time.median < best->time.median))
+			if (result->outcome == OUTCOME_OK && result->time.count &&
+				(!best || result->time.median < best->time.median))
 				best = result;
 		}
 	}
@@ -252,6 +248,32 @@ static void entry_release(struct report_entry *entry)
 	free(entry->searches);
 }
 
+static char *shortened(const struct report *report, struct report_entry *entry)
+{
+	CLEANUP(problem_list_release) struct problem_list list = {0};
+	const struct operation *operation;
+
+	if (catalogue_operation(&report->catalogue, entry->operation, &operation, NULL) !=
+			STATUS_OK ||
+		problem_parse(operation, entry->problem, &list, NULL) != STATUS_OK ||
+		list.count != 1)
+		return string_copy(entry->problem);
+	free(entry->problem);
+	entry->problem = string_copy(list.items[0]->text);
+	return string_copy(list.items[0]->title);
+}
+
+static char *entry_title(const struct report *report, struct report_entry *entry)
+{
+	char *title = shortened(report, entry), *whole;
+
+	if (!entry->tuned || entry->tuned->objective == OBJECTIVE_TIME)
+		return title;
+	whole = string_format("%s (best %s)", title, objective_names[entry->tuned->objective]);
+	free(title);
+	return whole;
+}
+
 /* ---- the report ---- */
 /* Whether this is the journal of a tuned file that is also named. */
 static bool is_read_with_another(const struct report_options *options, size_t path)
@@ -297,7 +319,7 @@ enum status report_open(
 		return error_set(err, STATUS_BAD_INPUT, "%s: there is no tuned problem to report",
 			options->path_count ? options->paths[0] : "report");
 	for (size_t i = 0; i < report->entry_count; i++)
-		report->entries[i].title = report_title(report, &report->entries[i]);
+		report->entries[i].title = entry_title(report, &report->entries[i]);
 	return STATUS_OK;
 }
 

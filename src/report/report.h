@@ -69,9 +69,6 @@ enum status report_open(
 	const struct report_options *options, struct report *report, struct error *err);
 void report_release(struct report *report);
 
-/* The problem without keys that have default values. Adds to entry->problem the keys that the *
- * operation got after the file was written. The caller frees the text. */
-char *report_title(const struct report *report, struct report_entry *entry);
 /* "128x256x64" for "BM=128,BN=256,BK=64"; empty if the configuration names no tile. */
 struct format_text report_tile(const char *configuration);
 
