@@ -12,7 +12,7 @@
 #include "report/page.h"
 
 struct report_command_options {
-	struct string_list paths;
+	struct string_list paths, libraries;
 	const char *output;
 	bool verbose;
 };
@@ -22,6 +22,9 @@ struct report_command_options {
 static const struct option report_option_table[] = {
 	OPTION("output", 'o', STRING, output, "FILE",
 		"write one HTML file; without it a table goes to stdout"),
+	OPTION("library", 0, STRINGS, libraries, "FILE",
+		"comparison with a library (tiletune.versus/1), whose times the page shows; may be "
+		"repeated"),
 	PATH_OPTION(paths),
 	VERBOSE_OPTION(verbose),
 	{0},
@@ -165,6 +168,7 @@ static enum status report_run(
 		report_table(&report);
 		return STATUS_OK;
 	}
+	report.libraries = options->libraries.items;
 	TRY(page_write(&report, folders.configs, &text, err));
 	TRY(common_write(options->output, &text, err));
 	common_say_wrote(options->output);

@@ -144,6 +144,18 @@ static void append_index(
 	append_block(page, "index", &text);
 }
 
+static enum status append_library(
+	struct text *page, const char *path, size_t number, struct error *err)
+{
+	CLEANUP(json_release) struct json *json = NULL;
+	struct json_at root;
+
+	TRY(json_load(path, &json, err));
+	root = json_root(json, path);
+	TRY(json_expect_format(&root, "tiletune.versus/1", err));
+	return append_file(page, path, "library", number, err);
+}
+
 static enum status append_data(struct text *page, const struct report *report,
 	const char *const *config_folders, struct error *err)
 {
@@ -156,6 +168,8 @@ static enum status append_data(struct text *page, const struct report *report,
 		if (source->journal_path)
 			TRY(append_file(page, source->journal_path, "journal", i, err));
 	}
+	for (size_t i = 0; report->libraries && report->libraries[i]; i++)
+		TRY(append_library(page, report->libraries[i], i, err));
 	return STATUS_OK;
 }
 

@@ -52,8 +52,10 @@ struct report {
 	size_t source_count;
 	struct report_entry *entries;
 	size_t entry_count, entry_capacity;
-	struct catalogue catalogue; /* empty if the templates were not read */
-	char *notice;               /* may be NULL */
+	const char *const *libraries; /* borrowed: comparisons with libraries (tiletune.versus/1),
+					 set after report_open(); NULL-terminated, or NULL */
+	struct catalogue catalogue;   /* empty if the templates were not read */
+	char *notice;                 /* may be NULL */
 };
 
 struct report_options {

@@ -223,7 +223,17 @@ def check_problem(browser, folder):
 	check_plots(page, entry, search)
 	check_saving(page)
 	done(page, path, "one problem")
+	check_library(browser, folder, entry)
 	scripts_off(browser, path, [time, tile(winner["configuration"]), winner["family"]])
+
+
+def check_library(browser, folder, entry):
+	row = {"problem": ",".join(f"{key}={value}" for key, value in entry["problem"].items()), "family": entry["winner"]["family"],
+		"configuration": ",".join(f"{key}={value}" for key, value in entry["winner"]["configuration"].items()), "ours_us": 200, "cublaslt_best_us": 190}
+	with open(folder + "/versus.json", "w", encoding="utf-8") as file:
+		json.dump({"format": "tiletune.versus/1", "entries": [row, {**row, "problem": None, "family": None}]}, file)
+	page = show_page(browser, report(folder, "library.html", DATA + "small.json", "--library", folder + "/versus.json"))
+	expect("the library's time", "cuBLASLt's fastest algorithm took 190 µs, 0.950 times as long as this kernel beside it (200 µs)." in text(page, "#detail"), True)
 
 
 def check_plots(page, entry, search):

@@ -225,6 +225,26 @@ async function readFiles(index, notices) {
 	return sources;
 }
 
+// ---- comparisons with libraries (tiletune.versus/1) ----
+const LIBRARIES = { cublaslt_best: "cuBLASLt's fastest algorithm", cublaslt_default: "cuBLASLt's default algorithm", fa2: "FlashAttention-2",
+	cudnn: "cuDNN", torch: "PyTorch" };
+
+async function readComparisons() {
+	const found = [];
+	for (let i = 0; document.getElementById(`library${i}`); i++)
+		found.push(...JSON.parse(await unpack(`library${i}`)).entries);
+	return found;
+}
+
+// Times of libraries and of the family's kernel that was timed in turn with them, for the entry's problem.
+function librariesOf(entry, comparisons) {
+	const isOfEntry = row => row.problem && row.family?.startsWith(`${entry.operation}/`)
+		&& Object.entries(valuesOf(row.problem)).every(([key, value]) => entry.keys[key] === value);
+	return comparisons.filter(isOfEntry).flatMap(row => Object.keys(LIBRARIES).filter(name => row[`${name}_us`] > 0)
+		.map(name => ({ title: LIBRARIES[name], time: row[`${name}_us`], family: row.family, ours: row.ours_us,
+			isWinner: Boolean(entry.winner) && isOf(row, entry.winner) })));
+}
+
 function entryOf(given, id, source, sheets) {
 	const searches = given.searches.map(s => source.journal?.problems.get(`${s.run} ${s.number}`)).filter(Boolean);
 	const run = source.journal?.runs.get(given.searches[0]?.run);

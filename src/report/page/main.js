@@ -203,6 +203,8 @@ async function main() {
 			throw new Error("this browser cannot unpack gzip (it has no DecompressionStream): Chrome 80, Firefox 113, Safari 16.4 and later can");
 		const index = JSON.parse(await unpack("index")), sources = await readFiles(index, notices);
 		const entries = index.entries.map((given, i) => entryOf(given, i, sources[given.source], index.sheets));
+		const comparisons = await readComparisons();
+		entries.forEach(entry => { entry.libraries = librariesOf(entry, comparisons); });
 		entries.forEach(entry => { entry.several = entries.some(other => other.label !== entry.label); });
 		if (entries.some(entry => entry.predicted))
 			notices.push(`${entries.every(entry => entry.predicted) ? "All" : "Some"} times are predicted by the model, not measured.`);
