@@ -31,14 +31,13 @@ static const char *after_type(const char *c)
 void definitions_find(const char *text, definition_found *found, void *context)
 {
 	for (const char *c = text_skip(text); *c;) {
-		const char *name = after_type(c), *value = NULL, *end;
-		const size_t length = name ? text_word_length(name) : 0;
+		const char *name = after_type(c);
+		const struct span word = span_word(name ? name : "");
+		const char *equals = text_skip(word.end), *end = equals + strcspn(equals, ";,{}\"");
 
-		if (name && *text_skip(name + length) == '=')
-			value = text_skip(text_skip(name + length) + 1);
-		end = value ? value + strcspn(value, ";,{}\"") : NULL;
-		if (end && *end == ';')
-			found(context, c, end + 1, name, length, value, (size_t)(end - value));
+		if (word.end > word.begin && *equals == '=' && *end == ';')
+			found(context, (struct span){c, end + 1}, word,
+				(struct span){text_skip(equals + 1), end});
 		c += strcspn(c, ";{}");
 		c = text_skip(*c ? c + 1 : c);
 	}
@@ -51,37 +50,41 @@ struct blanking {
 	const struct view *view;
 };
 
-static void blank_declaration(void *context, const char *begin, const char *end, const char *name,
-	size_t length, const char *value, size_t value_length)
+/* Blanks a part of the code. */
+static void blank(const struct blanking *blanking, size_t from, size_t to)
+{
+	for (size_t i = blanking->code->at[from]; i < blanking->code->at[to]; i++)
+		if (blanking->source->data[i] != '\n')
+			blanking->source->data[i] = ' ';
+}
+
+static bool is_named(const struct blanking *blanking, struct span name)
+{
+	return name_set_has(blanking->names, name.begin, (size_t)(name.end - name.begin));
+}
+
+static void blank_declaration(
+	void *context, struct span declaration, struct span name, struct span value)
 {
 	const struct blanking *blanking = context;
-	const size_t *at = blanking->view->at + (begin - blanking->view->text);
+	const size_t *at = blanking->view->at + (declaration.begin - blanking->view->text);
 
 	(void)value;
-	(void)value_length;
-	if (!name_set_has(blanking->names, name, length))
-		return;
-	for (size_t i = 0; i < (size_t)(end - begin); i++)
-		for (size_t k = blanking->code->at[at[i]]; k < blanking->code->at[at[i] + 1]; k++)
-			if (blanking->source->data[k] != '\n')
-				blanking->source->data[k] = ' ';
+	for (; is_named(blanking, name) && declaration.begin < declaration.end;
+		declaration.begin++, at++)
+		blank(blanking, *at, *at + 1);
 }
 
 static void blank_directives(const struct blanking *blanking)
 {
-	const struct code *code = blanking->code;
 	struct directive directive;
 
-	for (size_t from = 0; directive_next(code, &from, &directive);) {
-		const char *name = code->text + directive.rest;
-		const size_t length = text_word_length(name);
+	for (size_t from = 0; directive_next(blanking->code, &from, &directive);) {
+		const struct span name = span_word(blanking->code->text + directive.rest);
 
-		if (directive.kind != DIRECTIVE_DEFINE || name[length] == '(' ||
-			!name_set_has(blanking->names, name, length))
-			continue;
-		for (size_t i = code->at[directive.begin]; i < code->at[directive.end]; i++)
-			if (blanking->source->data[i] != '\n')
-				blanking->source->data[i] = ' ';
+		if (directive.kind == DIRECTIVE_DEFINE && *name.end != '(' &&
+			is_named(blanking, name))
+			blank(blanking, directive.begin, directive.end);
 	}
 }
 

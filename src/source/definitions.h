@@ -7,6 +7,7 @@
 #define SOURCE_DEFINITIONS_H
 
 #include "base/text.h"
+#include "source/span.h"
 
 /* Blanks the definitions of these names, so that -DBM=128 neither contradicts nor breaks them. Line
  * numbers do not change. */
@@ -14,8 +15,8 @@ void definitions_blank(struct text *source, const struct name_set *names);
 
 /* Calls `found` for each constant "const int BM = 64;" of a text without comments and directives
  * (source/scan.h) that has no other declarator. */
-typedef void definition_found(void *context, const char *begin, const char *end, const char *name,
-	size_t length, const char *value, size_t value_length);
+typedef void definition_found(
+	void *context, struct span declaration, struct span name, struct span value);
 void definitions_find(const char *text, definition_found *found, void *context);
 
 #endif

@@ -70,27 +70,6 @@ static void read_condition(struct kernel_source *source, const char *text, const
 	}
 }
 
-static bool is_integer(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (!isdigit((unsigned char)text[i]))
-			return false;
-	return length > 0;
-}
-
-static void add_fixed(struct kernel_source *source, const char *name, size_t length,
-	const char *value, size_t value_length)
-{
-	/* a unique text per name: the sets have the same indices */
-	CLEANUP(memory_free)
-	char *pair = string_format("%.*s=%.*s", (int)length, name, (int)value_length, value);
-
-	if (!name_set_has(&source->fixed, name, length)) {
-		name_set_add(&source->fixed, name, length);
-		name_set_add(&source->fixed_values, pair, strlen(pair));
-	}
-}
-
 /* Reads directives in order. `#define NAME value` inside `#ifndef NAME` or `#ifndef kernel_tuner`
  * is a default; elsewhere it is a plain definition. */
 static void read_directives(const struct code *code, bool is_header, struct kernel_source *source)
@@ -124,9 +103,6 @@ static void read_directives(const struct code *code, bool is_header, struct kern
 			add_macro(source, rest, length, value, (size_t)(end - value));
 		else
 			name_set_add(&source->defined, rest, length);
-		if (!is_header && name_set_has(&source->defined, rest, length) && value < end &&
-			is_integer(value, (size_t)(end - value)))
-			add_fixed(source, rest, length, value, (size_t)(end - value));
 	}
 }
 
@@ -265,39 +241,50 @@ static char *text_with_names(const struct code *code)
 }
 
 /* ---- integers that the source defines ---- */
-static void found_constant(void *context, const char *begin, const char *end, const char *name,
-	size_t length, const char *value, size_t value_length)
+struct integers {
+	const char *text;
+	struct kernel_source *source;
+};
+
+/* Adds an integer that the code uses; a constant occurs in its own definition, too. */
+static void add_integer(void *context, struct span declaration, struct span name, struct span value)
 {
-	(void)begin;
-	(void)end;
-	if (is_integer(value, value_length))
-		add_fixed(context, name, length, value, value_length);
+	const struct integers *integers = context;
+	const size_t length = (size_t)(name.end - name.begin),
+		     known = integers->source->macro_count;
+	struct span rest = span_of(integers->text);
+	size_t uses = name_set_has(&integers->source->defined, name.begin, length);
+	const char *c;
+
+	(void)declaration;
+	value = span_trim(value);
+	if (value.begin == value.end || value.begin + strspn(value.begin, "0123456789") < value.end)
+		return;
+	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c))
+		uses++;
+	if (uses < 2)
+		return;
+	add_macro(integers->source, name.begin, length, value.begin,
+		(size_t)(value.end - value.begin));
+	if (integers->source->macro_count > known)
+		integers->source->macros[known].is_fixed = true;
 }
 
-static size_t count_words(const char *text, const char *word)
+static void add_used_integers(
+	const char *text, const struct code *code, struct kernel_source *source)
 {
-	size_t count = 0;
+	struct integers integers = {text, source};
+	struct directive directive;
 
-	for (const char *c = text; *c; c = text_after_word(c))
-		count += text_word_is(c, text_word_length(c), word);
-	return count;
-}
+	for (size_t from = 0; directive_next(code, &from, &directive);) {
+		const struct span name = span_word(code->text + directive.rest);
 
-/* Adds the integers that the code uses; a constant occurs in its own definition, too. */
-static void add_used_integers(const char *text, struct kernel_source *source)
-{
-	for (size_t i = 0; i < source->fixed.count; i++) {
-		const char *name = source->fixed.items[i];
-		const size_t known = source->macro_count, length = strlen(name);
-
-		if (count_words(text, name) > !name_set_has(&source->defined, name, length)) {
-			const char *value = source->fixed_values.items[i] + length + 1;
-
-			add_macro(source, name, length, value, strlen(value));
-			if (source->macro_count > known)
-				source->macros[known].is_fixed = true;
-		}
+		if (directive.kind == DIRECTIVE_DEFINE &&
+			name_set_has(&source->defined, name.begin, (size_t)(name.end - name.begin)))
+			add_integer(&integers, name, name,
+				(struct span){name.end, code->text + directive.end});
 	}
+	definitions_find(text, add_integer, &integers);
 }
 
 /* Marks the macros among the arguments of "shape<...>". */
@@ -330,8 +317,7 @@ void kernel_source_read_macros(
 	read_directives(code, false, source);
 	if (headers)
 		read_directives(headers, true, source);
-	definitions_find(text, found_constant, source);
 	read_names(text, headers ? headers->text : NULL, source);
-	add_used_integers(text, source);
+	add_used_integers(text, code, source);
 	find_extents(text, source);
 }

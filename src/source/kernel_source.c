@@ -234,121 +234,113 @@ static void add_kernel(struct kernel_source *source, struct source_kernel *kerne
 }
 
 /* The number of dimensions of an index, such as threadIdx, that the body reads. */
-static unsigned dimensions_read(const char *body, const char *end, const char *index)
+static unsigned dimensions_read(struct span body, const char *index)
 {
 	unsigned count = 0;
 
-	for (size_t length; body < end; body += length ? length : 1) {
-		length = text_word_length(body);
-		if (!text_word_is(body, length, index) || body[length] != '.')
-			continue;
-		body += length + 1;
-		length = 1;
-		if (*body >= 'x' && *body <= 'z' && count < (unsigned)(*body - 'x') + 1)
-			count = (unsigned)(*body - 'x') + 1;
+	for (unsigned axis = 0; axis < 3; axis++) {
+		CLEANUP(memory_free)
+		char *member = string_format("%s.%c", index, (int)('x' + axis));
+
+		if (span_find(body, span_of(member)))
+			count = axis + 1;
 	}
 	return count;
 }
 
 /* The number of threads in "__launch_bounds__(256, 2)"; 0 if it is no number. */
-static long launch_bounds(const char *head, const char *end)
+static long launch_bounds(struct span head)
 {
 	static const char word[] = "__launch_bounds__";
-	const char *bounds = strstr(head, word);
+	const char *bounds = span_find(head, span_of(word));
 
-	if (!bounds || bounds >= end)
-		return 0;
-	bounds = text_skip(bounds + strlen(word));
+	bounds = bounds ? text_skip(bounds + strlen(word)) : "";
 	return *bounds == '(' ? strtol(bounds + 1, NULL, 10) : 0;
 }
 
-static bool declares_extern_shared(const char *text, const char *end)
+static bool declares_extern_shared(struct span body)
 {
-	bool is_extern = false;
+	const char *c;
 
-	for (size_t length; end && text < end; text += length ? length : 1) {
-		length = text_word_length(text);
-		if (length && is_extern && text_word_is(text, length, "__shared__"))
+	for (; (c = span_find(body, span_of("__shared__"))) != NULL; body.begin = c + 1)
+		if (span_is(span_previous(body, c), "extern"))
 			return true;
-		is_extern = length ? text_word_is(text, length, "extern")
-				   : is_extern && strchr(" \t\n\r", *text);
+	return false;
+}
+
+/* Whether the body calls "GROUP.sync()", "GROUP().sync()" or "sync(GROUP)". */
+static bool is_synced(struct span body, struct span group)
+{
+	struct span rest = body;
+	const char *c;
+
+	for (; (c = span_find(rest, group)) != NULL; rest.begin = text_after_word(c)) {
+		const char *after = text_skip(c + (group.end - group.begin)), *before = c;
+
+		after = *after == '(' ? text_matching(after) : after;
+		after = after ? text_skip(after) : "";
+		if (*after == '.' && (string_starts_with(text_skip(after + 1), "sync") ||
+					     string_starts_with(text_skip(after + 1), "barrier_")))
+			return true;
+		while (before - body.begin > 2 && before[-1] == ':')
+			before = span_word_before(body.begin, before - 2).begin;
+		before = span_trim((struct span){body.begin, before}).end;
+		if (before > body.begin && before[-1] == '(' &&
+			span_is(span_previous(body, before - 1), "sync"))
+			return true;
 	}
 	return false;
 }
 
-/* A word of the source. */
-struct word {
-	const char *text;
-	size_t length;
-};
-
-/* Returns whether a group is synchronised by the member function that follows: ".sync(". */
-static bool calls_barrier(const char *text)
-{
-	text = text_skip(text);
-	return *text == '.' && (string_starts_with(text_skip(text + 1), "sync") ||
-				       string_starts_with(text_skip(text + 1), "barrier_"));
-}
-
 /* Whether the body makes all blocks of the grid wait for each other, by cooperative_groups. */
-static bool syncs_grid(const char *body, const char *end)
+static bool syncs_grid(struct span body)
 {
-	struct word last = {"", 0},
-		    group = {"", 0}; /* the word before; the name of the grid's group */
-	const char *call_end = body; /* of the last call of sync() */
-	size_t length;
+	static const char grid[] = "this_grid", type[] = "grid_group";
+	struct span rest = body;
+	const char *c;
 
-	for (const char *c = body; c < end; c += length ? length : 1) {
-		const char *after;
-		bool is_grid;
+	if (span_find(body, span_of("cudaCGSynchronizeGrid")) || is_synced(body, span_of(grid)))
+		return true;
+	for (; (c = span_find(rest, span_of(grid))) != NULL; rest.begin = text_after_word(c)) {
+		const char *equals = c;
 
-		length = text_word_length(c);
-		after = text_skip(c + length);
-		if (!length || *after == ':') /* "cg::" qualifies the next word */
-			continue;
-		is_grid = text_word_is(c, length, "this_grid") && *after == '(';
-		if (is_grid)
-			after = text_matching(after);
-		if (text_word_is(c, length, "cudaCGSynchronizeGrid"))
+		while (equals > body.begin && !strchr("=;{}", *equals))
+			equals--;
+		if (*equals == '=' && is_synced(body, span_previous(body, equals)))
 			return true;
-		if ((is_grid || (length == group.length && memcmp(c, group.text, length) == 0)) &&
-			(c < call_end || (after && calls_barrier(after))))
-			return true;
-		if (is_grid)
-			group = last;
-		else if (text_word_is(last.text, last.length, "grid_group"))
-			group = (struct word){c, length};
-		if (text_word_is(c, length, "sync") && *after == '(' && text_matching(after))
-			call_end = text_matching(after);
-		last = (struct word){c, length};
 	}
+	for (rest = body; (c = span_find(rest, span_of(type))) != NULL;
+		rest.begin = text_after_word(c))
+		if (is_synced(body, span_word(text_skip(c + strlen(type)))))
+			return true;
 	return false;
 }
 
 static const char *read_kernel(struct kernel_source *source, const struct text *scope,
-	const char *text, const char *global, size_t global_length)
+	const char *text, struct span global)
 {
 	struct source_kernel kernel = {0};
-	const char *open, *close, *body, *end, *angle = template_before(text, global);
+	const char *open, *close, *angle = template_before(text, global.begin), *end;
 	size_t length;
-	const char *name = kernel_name(global + global_length, &length);
+	const char *name = kernel_name(global.end, &length);
+	struct span body;
 
 	open = name ? text_skip(name + length) : NULL;
 	close = open ? text_matching(open) : NULL;
-	body = close ? text_skip(close) : NULL;
-	if (!body || *body != '{') /* only a declaration */
-		return global + global_length;
-	kernel.name = string_copy_bytes(name, length);
-	kernel.is_tile = text_word_is(global, global_length, "__tile_global__");
-	end = text_matching(body);
-	end = end ? end : body + strlen(body);
-	kernel.scope = string_copy(text_string(scope));
-	kernel.body = string_copy_bytes(body, (size_t)(end - body));
-	kernel.is_sized_at_launch = declares_extern_shared(body, end);
-	kernel.grid_count = dimensions_read(body, end, "blockIdx");
-	kernel.block_count = dimensions_read(body, end, "threadIdx");
-	kernel.syncs_grid = syncs_grid(body, end);
-	kernel.threads_max = launch_bounds(global, open);
+	body.begin = close ? text_skip(close) : "";
+	if (*body.begin != '{') /* only a declaration */
+		return global.end;
+	end = text_matching(body.begin);
+	body.end = end ? end : body.begin + strlen(body.begin);
+	kernel = (struct source_kernel){.name = string_copy_bytes(name, length),
+		.scope = string_copy(text_string(scope)),
+		.body = span_copy(body),
+		.is_tile = span_is(global, "__tile_global__"),
+		.is_sized_at_launch = declares_extern_shared(body),
+		.grid_count = dimensions_read(body, "blockIdx"),
+		.block_count = dimensions_read(body, "threadIdx"),
+		.syncs_grid = syncs_grid(body),
+		.threads_max = launch_bounds((struct span){global.begin, open})};
 	variables_read(
 		(struct span){open + 1, close - 1}, &kernel.arguments, &kernel.argument_count);
 	if (angle)
@@ -363,13 +355,13 @@ static const char *read_symbol(struct kernel_source *source, const char *text)
 	const char *end = text + strcspn(text, ";{");
 	struct source_variable symbol = variable_read(text, end);
 
-	if (name_set_add(&source->symbol_names, symbol.name, strlen(symbol.name)) <
-		source->symbol_count) {
-		source_variable_release(&symbol);
-	} else {
-		symbol.is_const = true;
-		variables_add(&source->symbols, &source->symbol_count, symbol);
-	}
+	for (size_t i = 0; i < source->symbol_count; i++)
+		if (strcmp(source->symbols[i].name, symbol.name) == 0) {
+			source_variable_release(&symbol);
+			return end;
+		}
+	symbol.is_const = true;
+	variables_add(&source->symbols, &source->symbol_count, symbol);
 	return end;
 }
 
@@ -412,17 +404,15 @@ static void read_view(struct kernel_source *source, const char *text)
 	struct scopes scopes = {0};
 
 	for (const char *c = text; *c;) {
-		const size_t length = text_word_length(c);
+		const struct span word = span_word(c);
 
 		scopes_step(&scopes, c);
-		if (text_word_is(c, length, "__global__") ||
-			text_word_is(c, length, "__tile_global__")) {
-			c = read_kernel(source, &scopes.names, text, c, length);
-		} else if (text_word_is(c, length, "__constant__")) {
+		if (span_is(word, "__global__") || span_is(word, "__tile_global__"))
+			c = read_kernel(source, &scopes.names, text, word);
+		else if (span_is(word, "__constant__"))
 			c = read_symbol(source, c);
-		} else {
+		else
 			c = text_after_word(c);
-		}
 	}
 	text_release(&scopes.names);
 	text_release(&scopes.next);
@@ -538,12 +528,9 @@ void kernel_source_release(struct kernel_source *source)
 	}
 	variables_release(source->symbols, source->symbol_count);
 	name_set_release(&source->heads);
-	name_set_release(&source->symbol_names);
 	name_set_release(&source->macro_names);
 	name_set_release(&source->defined);
 	name_set_release(&source->asked);
-	name_set_release(&source->fixed);
-	name_set_release(&source->fixed_values);
 	free(source->kernels);
 	free(source->macros);
 	*source = (struct kernel_source){0};

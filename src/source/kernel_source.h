@@ -60,12 +60,10 @@ struct kernel_source {
 	size_t symbol_count;
 	struct source_macro *macros;
 	size_t macro_count, macro_capacity;
-	/* for deduplication: kernel names with parameters, and names of symbols and macros */
-	struct name_set heads, symbol_names, macro_names;
-	struct name_set asked;               /* conditions only ask whether they are defined */
-	struct name_set defined;             /* defined by the source or its headers */
-	struct name_set fixed, fixed_values; /* integers that the source defines without #ifndef */
-	bool expects_kernel_tuner;           /* reads the macro kernel_tuner */
+	struct name_set heads, macro_names; /* kernels with their parameters; names of macros */
+	struct name_set asked;              /* conditions only ask whether they are defined */
+	struct name_set defined;            /* defined by the source or its headers */
+	bool expects_kernel_tuner;          /* reads the macro kernel_tuner */
 };
 
 /* headers is the expanded source, whose definitions count too; may be NULL. */

@@ -15,6 +15,13 @@ enum {
 };
 
 /* ---- structures ---- */
+static bool is_structure(struct span text, const char *name_or_brace)
+{
+	const struct span word = span_previous(text, name_or_brace);
+
+	return span_is(word, "struct") || span_is(word, "class");
+}
+
 /* Returns the brace of "struct NAME {" or "typedef struct {...} NAME", or NULL. */
 static const char *structure_find(struct span text, struct span name)
 {
@@ -22,20 +29,20 @@ static const char *structure_find(struct span text, struct span name)
 	const char *c;
 
 	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c)) {
-		const char *before = span_trim((struct span){text.begin, c}).end;
-		const struct span word = span_word_before(text.begin, before);
 		const char *open = text_skip(c + (name.end - name.begin));
+		const char *close = span_trim((struct span){text.begin, c}).end - 1;
 		int depth = 0;
 
-		if (*open == '{' && (span_is(word, "struct") || span_is(word, "class")))
+		if (*open == '{' && is_structure(text, c))
 			return open;
-		if (before == text.begin || before[-1] != '}')
-			continue;
-		for (open = before - 1; open > text.begin; open--) {
+		for (open = close; *close == '}' && open > text.begin; open--) {
 			depth += (*open == '}') - (*open == '{');
 			if (!depth)
-				return open;
+				break;
 		}
+		if (*close == '}' && (is_structure(text, open) ||
+					     is_structure(text, span_previous(text, open).begin)))
+			return open;
 	}
 	return NULL;
 }

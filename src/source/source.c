@@ -223,42 +223,6 @@ static enum status refuse_include(
 		"tiletune expands includes itself, so the name of the file cannot be a macro");
 }
 
-/* Refuses text that compilers may interpret in different ways. */
-static enum status refuse_doubtful(
-	const char *name, const char *line, const char *end, size_t number, struct error *err)
-{
-	static const char *const trigraphs[] = {"?"
-						"?=",
-		"?"
-		"?/"};
-	const char *c = end;
-
-	while (c > line && (c[-1] == ' ' || c[-1] == '\t' || c[-1] == '\r'))
-		c--;
-	if (c > line && c[-1] == '\\' && c < end && !(end - c == 1 && *c == '\r'))
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s:%zu: blanks follow the backslash at the end of the line", name, number);
-	for (size_t i = 0; i < ARRAY_COUNT(trigraphs) && memchr(line, '?', (size_t)(end - line));
-		i++)
-		if (memmem(line, (size_t)(end - line), trigraphs[i], strlen(trigraphs[i])))
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s:%zu: trigraphs are not supported", name, number);
-	return STATUS_OK;
-}
-
-static enum status refuse_doubtful_lines(
-	const char *name, const char *text, const char *stop, struct error *err)
-{
-	const char *end;
-
-	for (size_t number = 1; text < stop; number++, text = end + 1) {
-		end = memchr(text, '\n', (size_t)(stop - text));
-		end = end ? end : stop;
-		TRY(refuse_doubtful(name, text, end, number, err));
-	}
-	return STATUS_OK;
-}
-
 static size_t count_lines(const char *text, const char *end)
 {
 	size_t count = 0;
@@ -266,6 +230,25 @@ static size_t count_lines(const char *text, const char *end)
 	for (; (text = memchr(text, '\n', (size_t)(end - text))) != NULL; text++)
 		count++;
 	return count;
+}
+
+/* Some standards of C++ replace these by `#` and `\\`, which could hide an include. */
+static enum status refuse_trigraphs(const char *name, const char *text, struct error *err)
+{
+	static const char *const trigraphs[] = {"?"
+						"?=",
+		"?"
+		"?/"};
+
+	for (size_t i = 0; i < ARRAY_COUNT(trigraphs); i++) {
+		const char *found = strstr(text, trigraphs[i]);
+
+		if (found)
+			return error_set(err, STATUS_BAD_INPUT,
+				"%s:%zu: trigraphs are not supported", name,
+				count_lines(text, found) + 1);
+	}
+	return STATUS_OK;
 }
 
 /* Expansion itself implements `#pragma once`. */
@@ -323,8 +306,7 @@ static enum status expand_text(
 	struct code code;
 	enum status status;
 
-	TRY(refuse_doubtful_lines(
-		name, text, text_string(content) + content->length, expansion->err));
+	TRY(refuse_trigraphs(name, text, expansion->err));
 	text_appendf(&expansion->output, "#line 1 \"%s\"\n", name);
 	code_read(text, content->length - mark, &code);
 	status = expand_code(expansion, root, name, text, &code);

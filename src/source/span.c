@@ -26,6 +26,11 @@ struct span span_word_before(const char *begin, const char *end)
 	return word;
 }
 
+struct span span_previous(struct span text, const char *c)
+{
+	return span_word_before(text.begin, span_trim((struct span){text.begin, c}).end);
+}
+
 bool span_is(struct span span, const char *text)
 {
 	return span_equal(span, span_of(text));

@@ -21,6 +21,8 @@ struct span span_of(const char *text);
 struct span span_word(const char *c);
 /* The word that ends here. begin is the beginning of the text. */
 struct span span_word_before(const char *begin, const char *end);
+/* The word before the place, with white space between them. */
+struct span span_previous(struct span text, const char *c);
 bool span_is(struct span span, const char *text);
 bool span_equal(struct span a, struct span b);
 bool span_has(struct span span, const char *text);

@@ -48,7 +48,6 @@ TEST(bad_includes_are_refused)
 		{"R\"x()\\\nx\" /*)x\"\n#include \"/x\"\n", "\n#error the include"},
 		{"int a = 1'0; // '/*\n#include \"/x\"\n", "\n#error the include"},
 		{"char a = '\"'; /* \"*/\n#include \"/x\"\n", "\n#error the include"},
-		{"int a; // \\ \n#include \"/x\"\n", "op/bad.cu:1: blanks follow the backslash"},
 		{"?\?=include <x>\n", "op/bad.cu:1: trigraphs are not supported"},
 	};
 	char *root = string_format("%s/test-includes", TEST_BUILD);
