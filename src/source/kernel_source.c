@@ -302,11 +302,11 @@ static bool syncs_grid(struct span body)
 	if (span_find(body, span_of("cudaCGSynchronizeGrid")) || is_synced(body, span_of(grid)))
 		return true;
 	for (; (c = span_find(rest, span_of(grid))) != NULL; rest.begin = text_after_word(c)) {
-		const char *equals = c;
+		const char *opens = c; /* "auto g = cg::this_grid()" or "auto g(cg::this_grid())" */
 
-		while (equals > body.begin && !strchr("=;{}", *equals))
-			equals--;
-		if (*equals == '=' && is_synced(body, span_previous(body, equals)))
+		while (opens > body.begin && !strchr("=(;{}", *opens))
+			opens--;
+		if (strchr("=(", *opens) && is_synced(body, span_previous(body, opens)))
 			return true;
 	}
 	for (rest = body; (c = span_find(rest, span_of(type))) != NULL;
