@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compile/ptxas_report.h"
 
-#include <stdio.h>
+#include <ctype.h>
+#include <stdlib.h>
 
 enum {
 	USEFUL_LINES = 12,
@@ -50,95 +51,69 @@ static const char *after(const char *line, const char *words)
 	return found ? found + strlen(words) : NULL;
 }
 
-static int32_t clamped(long value)
+/* The number before the words, or `otherwise` if the line does not have them. */
+static int32_t number_before(const char *line, const char *words, int32_t otherwise)
 {
-	return value < 0 ? 0 : value > INT32_MAX ? INT32_MAX : (int32_t)value;
+	const char *found = strstr(line, words), *number = found;
+	long value;
+
+	while (number && number > line && isdigit((unsigned char)number[-1]))
+		number--;
+	if (number == found)
+		return otherwise;
+	value = strtol(number, NULL, 10);
+	return value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
 static int32_t sum(int32_t a, int32_t b)
 {
-	return clamped((long)a + b);
+	return a > INT32_MAX - b ? INT32_MAX : a + b;
 }
 
 /* "1128 bytes stack frame, 1772 bytes spill stores, 1804 bytes spill loads" */
-static bool read_properties(struct ptxas_report *report, const char *line)
+static void read_properties(const char *line, bool in_callee, struct kernel_resources *resources)
 {
-	const char *frame = strstr(line, " bytes stack frame");
-	struct kernel_resources *resources;
-	long stack, stores, loads;
-
-	if (!frame)
-		return false;
-	while (frame > line && frame[-1] >= '0' && frame[-1] <= '9')
-		frame--;
-	if (sscanf(frame, "%9ld bytes stack frame, %9ld bytes spill stores, %9ld bytes spill loads",
-		    &stack, &stores, &loads) != 3)
-		return false;
-	if (!report->current)
-		return true;
-	resources = &report->current->resources;
-	if (!report->in_callee)
-		resources->stack_bytes = clamped(stack);
-	resources->spill_store_bytes = sum(resources->spill_store_bytes, clamped(stores));
-	resources->spill_load_bytes = sum(resources->spill_load_bytes, clamped(loads));
-	return true;
+	if (!in_callee)
+		resources->stack_bytes = number_before(line, " bytes stack frame", -1);
+	resources->spill_store_bytes =
+		sum(resources->spill_store_bytes, number_before(line, " bytes spill stores", 0));
+	resources->spill_load_bytes =
+		sum(resources->spill_load_bytes, number_before(line, " bytes spill loads", 0));
 }
 
-/* "Used 48 registers, used 1 barriers, 1200 bytes smem, 364 bytes cmem[0]". Parts may be
- * missing, and there may be others. */
-static bool read_usage(struct ptxas_report *report, const char *line)
+/* "Used 48 registers, used 1 barriers, 1200 bytes smem, 364 bytes cmem[0]". Parts that are 0 are
+ * missing. */
+static void read_usage(const char *line, struct kernel_resources *resources)
 {
-	const char *item = after(line, ": Used ");
-	struct kernel_resources *resources;
-
-	if (!item || !strstr(item, "registers"))
-		return false;
-	if (!report->current)
-		return true;
-	resources = &report->current->resources;
-	resources->smem_static_bytes = 0; /* the log omits it if it is 0 */
-	resources->barriers = 0;
-	while (item && *item) {
-		char *end;
-		long value;
-
-		item += strspn(item, " ");
-		if (strncmp(item, "used ", 5) == 0)
-			item += 5;
-		value = strtol(item, &end, 10);
-		if (strncmp(end, " registers", 10) == 0)
-			resources->regs_per_thread = clamped(value);
-		else if (strncmp(end, " barriers", 9) == 0)
-			resources->barriers = clamped(value);
-		else if (strncmp(end, " bytes smem", 11) == 0)
-			resources->smem_static_bytes = clamped(value);
-		item = strchr(item, ',');
-		item = item ? item + 1 : NULL;
-	}
-	return true;
+	resources->regs_per_thread = number_before(line, " registers", -1);
+	resources->barriers = number_before(line, " barriers", 0);
+	resources->smem_static_bytes = number_before(line, " bytes smem", 0);
 }
 
 /* Returns whether the line belongs to the report. */
-static bool ptxas_report_read_line(struct ptxas_report *report, const char *line)
+static bool read_line(struct ptxas_report *report, const char *line)
 {
+	struct kernel_resources unnamed = {0};
+	struct kernel_resources *resources =
+		report->current ? &report->current->resources : &unnamed;
 	const char *name;
 
-	if (strncmp(line, "ptxas", 5) != 0)
+	if (!string_starts_with(line, "ptxas"))
 		return false;
-	name = after(line, "Compiling entry function '");
-	if (name) {
+	if ((name = after(line, "Compiling entry function '")) != NULL) {
 		report->current = entry_find(report, name, "'");
 		report->in_callee = false;
-		return true;
-	}
-	name = after(line, "Function properties for ");
-	if (name) {
+	} else if ((name = after(line, "Function properties for ")) != NULL) {
 		report->in_callee =
 			!report->current || entry_find(report, name, "") != report->current;
-		return true;
+	} else if (number_before(line, " bytes spill loads", -1) >= 0) {
+		read_properties(line, report->in_callee, resources);
+	} else if (strstr(line, ": Used ") && strstr(line, "registers")) {
+		read_usage(line, resources);
+	} else {
+		return strstr(line, ": Compile time = ") || strstr(line, " bytes gmem");
 	}
-	return read_properties(report, line) || read_usage(report, line) ||
-	       strstr(line, ": Compile time = ") || strstr(line, " bytes gmem");
+	return true;
 }
 
 static void read_remark(struct ptxas_report *report, const char *line)
@@ -155,24 +130,11 @@ static void read_remark(struct ptxas_report *report, const char *line)
 			report->entries[i].resources.flags |= flags;
 }
 
-/* Returns a copy of the next line and advances *log; NULL at the end. The caller frees the line. */
-static char *next_line(const char **log)
-{
-	size_t length = strcspn(*log, "\n");
-	char *line;
-
-	if (**log == '\0')
-		return NULL;
-	line = string_copy_bytes(*log, length);
-	*log += length + ((*log)[length] == '\n');
-	return line;
-}
-
 void ptxas_report_read(
 	const char *log, struct compiler_entry *entries, size_t entry_count, struct text *rest)
 {
 	struct ptxas_report report = {.entries = entries, .count = entry_count};
-	char *line;
+	size_t length;
 
 	for (size_t i = 0; i < entry_count; i++)
 		entries[i].resources = (struct kernel_resources){.regs_per_thread = -1,
@@ -181,12 +143,15 @@ void ptxas_report_read(
 			.barriers = -1,
 			.blocks_per_sm = -1,
 			.max_clusters = -1};
-	while ((line = next_line(&log))) {
-		if (!ptxas_report_read_line(&report, line)) {
-			read_remark(&report, line);
-			text_appendf(rest, "%s\n", line);
-		}
-		free(line);
+	for (; *log; log += length + (log[length] == '\n')) {
+		CLEANUP(memory_free) char *line = NULL;
+
+		length = strcspn(log, "\n");
+		line = string_copy_bytes(log, length);
+		if (read_line(&report, line))
+			continue;
+		read_remark(&report, line);
+		text_appendf(rest, "%s\n", line);
 	}
 	for (size_t i = 0; i < entry_count; i++) {
 		struct kernel_resources *resources = &entries[i].resources;
@@ -196,43 +161,38 @@ void ptxas_report_read(
 	}
 }
 
-static bool is_error(const char *line)
+/* The line of the first error; else the beginning of the log. Warnings come first and rarely
+ * explain the failure. */
+static const char *first_error(const char *log)
 {
-	return strstr(line, "error") || strstr(line, "fatal") || strstr(line, "Error");
+	static const char *const words[] = {"error", "fatal", "Error"};
+	const char *first = NULL;
+
+	for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
+		const char *found = strstr(log, words[i]);
+
+		if (found && (!first || found < first))
+			first = found;
+	}
+	while (first && first > log && first[-1] != '\n')
+		first--;
+	return first ? first : log;
 }
 
 void ptxas_report_shorten(const char *log, struct text *useful)
 {
-	const char *start = log;
-	size_t kept = 0, dropped = 0;
-	char *line;
+	size_t count = 0, length;
 
-	/* skip warnings, which come first and rarely explain the failure */
-	for (const char *at = log; (line = next_line(&at)); start = at) {
-		bool found = is_error(line);
-
-		free(line);
-		if (found)
-			break;
-	}
-	if (*start == '\0')
-		start = log;
-	while ((line = next_line(&start))) {
-		if (line[strspn(line, " \t\r")] == '\0') {
-			free(line);
+	for (const char *line = first_error(log); *line; line += length + (line[length] == '\n')) {
+		length = strcspn(line, "\n");
+		if (strspn(line, " \t\r") >= length || ++count > USEFUL_LINES)
 			continue;
-		}
-		if (kept < USEFUL_LINES) {
-			text_append_bytes(useful, line, strnlen(line, LINE_LENGTH_MAX));
-			text_append(useful, strlen(line) > LINE_LENGTH_MAX ? " ...\n" : "\n");
-			kept++;
-		} else {
-			dropped++;
-		}
-		free(line);
+		text_append_bytes(
+			useful, line, length < LINE_LENGTH_MAX ? length : LINE_LENGTH_MAX);
+		text_append(useful, length > LINE_LENGTH_MAX ? " ...\n" : "\n");
 	}
-	if (dropped)
+	if (count > USEFUL_LINES)
 		text_appendf(useful,
 			"(%zu more lines; set " COMPILER_LOG " to a file to get all of them)\n",
-			dropped);
+			count - USEFUL_LINES);
 }
