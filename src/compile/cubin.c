@@ -38,15 +38,13 @@ static bool section_read(const struct cubin *cubin, size_t index, Elf64_Shdr *se
 }
 
 /* The string at `offset` of a table, or NULL if it does not end within the table. */
-static const char *table_string(
-	const struct cubin *cubin, size_t table_at, size_t table_size, uint64_t offset)
+static const char *table_string(const struct cubin *cubin, const Elf64_Shdr *table, uint64_t offset)
 {
-	const char *string;
+	const char *string = offset < table->sh_size
+				     ? (const char *)cubin->data + table->sh_offset + offset
+				     : NULL;
 
-	if (offset >= table_size)
-		return NULL;
-	string = (const char *)cubin->data + table_at + offset;
-	return memchr(string, '\0', table_size - (size_t)offset) ? string : NULL;
+	return string && memchr(string, '\0', table->sh_size - offset) ? string : NULL;
 }
 
 static bool section_find(
@@ -59,7 +57,7 @@ static bool section_find(
 
 		if (!section_read(cubin, i, section))
 			continue;
-		name = table_string(cubin, cubin->names_at, cubin->names_size, section->sh_name);
+		name = table_string(cubin, &cubin->names, section->sh_name);
 		if (name && strncmp(name, prefix, prefix_length) == 0 &&
 			strcmp(name + prefix_length, rest) == 0)
 			return true;
@@ -76,7 +74,6 @@ static bool table_find(const struct cubin *cubin, const char *name, Elf64_Shdr *
 static enum status header_read(struct cubin *cubin, struct error *err)
 {
 	Elf64_Ehdr header;
-	Elf64_Shdr names;
 
 	if (cubin->size < sizeof(header))
 		return error_set(err, STATUS_FAILED, "cubin: %zu bytes are too few for an ELF file",
@@ -94,12 +91,11 @@ static enum status header_read(struct cubin *cubin, struct error *err)
 			header.e_shnum, cubin->size);
 	cubin->sections_at = (size_t)header.e_shoff;
 	cubin->section_count = header.e_shnum;
-	if (!section_read(cubin, header.e_shstrndx, &names) || names.sh_type != SHT_STRTAB)
+	if (!section_read(cubin, header.e_shstrndx, &cubin->names) ||
+		cubin->names.sh_type != SHT_STRTAB)
 		return error_set(err, STATUS_FAILED,
 			"cubin: section %u should hold the section names, but it does not",
 			header.e_shstrndx);
-	cubin->names_at = (size_t)names.sh_offset;
-	cubin->names_size = (size_t)names.sh_size;
 	return STATUS_OK;
 }
 
@@ -118,37 +114,42 @@ bool cubin_is_for(const void *data, size_t size, int compute_capability)
 
 enum status cubin_open(struct cubin *cubin, const void *data, size_t size, struct error *err)
 {
-	Elf64_Shdr symbols, strings;
-	enum status status;
-
 	*cubin = (struct cubin){.data = data, .size = size};
-	status = header_read(cubin, err);
-	if (status != STATUS_OK)
-		return status;
-	if (!table_find(cubin, ".symtab", &symbols) || !table_find(cubin, ".strtab", &strings))
+	TRY(header_read(cubin, err));
+	if (!table_find(cubin, ".symtab", &cubin->symbols) ||
+		!table_find(cubin, ".strtab", &cubin->strings))
 		return error_set(
 			err, STATUS_FAILED, "cubin: the section .symtab or .strtab is missing");
-	cubin->symbols_at = (size_t)symbols.sh_offset;
-	cubin->symbol_count = (size_t)symbols.sh_size / sizeof(Elf64_Sym);
-	cubin->strings_at = (size_t)strings.sh_offset;
-	cubin->strings_size = (size_t)strings.sh_size;
 	return STATUS_OK;
+}
+
+static size_t symbol_count(const struct cubin *cubin)
+{
+	return cubin->symbols.sh_size / sizeof(Elf64_Sym);
+}
+
+/* Returns the name, or NULL if it is not readable. */
+static const char *symbol_read(const struct cubin *cubin, size_t index, Elf64_Sym *symbol)
+{
+	memcpy(symbol, cubin->data + cubin->symbols.sh_offset + index * sizeof(*symbol),
+		sizeof(*symbol));
+	return table_string(cubin, &cubin->strings, symbol->st_name);
 }
 
 /* The name of the symbol if it is a kernel, else NULL. */
 static const char *kernel_symbol(const struct cubin *cubin, size_t index)
 {
 	Elf64_Sym symbol;
+	const char *name = symbol_read(cubin, index, &symbol);
 
-	memcpy(&symbol, cubin->data + cubin->symbols_at + index * sizeof(symbol), sizeof(symbol));
-	if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !(symbol.st_other & SYMBOL_IS_KERNEL))
-		return NULL;
-	return table_string(cubin, cubin->strings_at, cubin->strings_size, symbol.st_name);
+	return ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && (symbol.st_other & SYMBOL_IS_KERNEL)
+		       ? name
+		       : NULL;
 }
 
 const char *cubin_kernel_name(const struct cubin *cubin, size_t index)
 {
-	for (size_t i = 0; i < cubin->symbol_count; i++) {
+	for (size_t i = 0; i < symbol_count(cubin); i++) {
 		const char *name = kernel_symbol(cubin, i);
 
 		if (name && index-- == 0)
@@ -164,11 +165,11 @@ static bool variable_symbol(
 	Elf64_Shdr section;
 	const char *place;
 
-	memcpy(&symbol, cubin->data + cubin->symbols_at + index * sizeof(symbol), sizeof(symbol));
+	variable->name = symbol_read(cubin, index, &symbol);
 	if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT ||
 		!section_read(cubin, symbol.st_shndx, &section))
 		return false;
-	place = table_string(cubin, cubin->names_at, cubin->names_size, section.sh_name);
+	place = table_string(cubin, &cubin->names, section.sh_name);
 	if (!place)
 		return false;
 	variable->is_constant = string_starts_with(place, ".nv.constant");
@@ -176,15 +177,13 @@ static bool variable_symbol(
 		strcmp(place, ".nv.global.init") != 0)
 		return false;
 	variable->bytes = symbol.st_size;
-	variable->name =
-		table_string(cubin, cubin->strings_at, cubin->strings_size, symbol.st_name);
 	variable->is_zeroed = section.sh_type == SHT_NOBITS;
 	return variable->name && variable->name[0];
 }
 
 bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_variable *variable)
 {
-	for (size_t i = 0; i < cubin->symbol_count; i++)
+	for (size_t i = 0; i < symbol_count(cubin); i++)
 		if (variable_symbol(cubin, i, variable) && index-- == 0)
 			return true;
 	return false;
@@ -299,23 +298,21 @@ static void params_check(
 		kernel->param_count = -1;
 }
 
-/* The index of the kernel's symbol, or symbol_count if there is none. */
+/* The index of the kernel's symbol, or SIZE_MAX. */
 static size_t kernel_find(const struct cubin *cubin, const char *name)
 {
-	size_t i = 0;
-
-	for (; i < cubin->symbol_count; i++) {
+	for (size_t i = 0; i < symbol_count(cubin); i++) {
 		const char *found = kernel_symbol(cubin, i);
 
 		if (found && strcmp(found, name) == 0)
-			break;
+			return i;
 	}
-	return i;
+	return SIZE_MAX;
 }
 
 bool cubin_has_kernel(const struct cubin *cubin, const char *name)
 {
-	return kernel_find(cubin, name) < cubin->symbol_count;
+	return kernel_find(cubin, name) != SIZE_MAX;
 }
 
 bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel)
@@ -358,7 +355,7 @@ void cubin_resources(
 	struct info_record record;
 	Elf64_Shdr section;
 
-	if (symbol == cubin->symbol_count)
+	if (symbol == SIZE_MAX)
 		return;
 	if (table_find(cubin, ".nv.info", &section))
 		for (size_t at = 0; info_next(cubin, &section, &at, &record);) {

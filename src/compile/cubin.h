@@ -7,6 +7,7 @@
 #ifndef COMPILE_CUBIN_H
 #define COMPILE_CUBIN_H
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,12 +23,9 @@ enum {
 /* A view of the caller's bytes, which must outlive it. */
 struct cubin {
 	const unsigned char *data;
-	size_t size;
-	size_t section_count;
-	size_t sections_at;              /* offset of the section headers */
-	size_t names_at, names_size;     /* section names */
-	size_t symbols_at, symbol_count; /* .symtab */
-	size_t strings_at, strings_size; /* .strtab */
+	size_t size, section_count;
+	size_t sections_at;                 /* offset of the section headers */
+	Elf64_Shdr names, symbols, strings; /* section names, .symtab, .strtab */
 };
 
 struct cubin_kernel {
