@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The format of one file in the cache of kernels: how its name is derived, and its content.
+ * One file in the cache of kernels: its name and its content.
  */
 #ifndef COMPILE_CACHE_ENTRY_H
 #define COMPILE_CACHE_ENTRY_H
 
 #include "compile/compiler.h"
 
-/* Computes the key of a unit for an architecture and a compiler's identity. `toolkit` is the
- * hash of the toolkit whose headers the unit includes, or "". */
+/* `compiler` is an identity, `toolkit` the hash of the headers that the unit includes, or "". */
 void cache_key(const struct build_unit *unit, const char *arch, const char *compiler,
 	const char *toolkit, char key[HASH_SIZE]);
 
@@ -20,11 +19,10 @@ struct cache_entry {
 };
 void cache_entry_pack(
 	const char key[HASH_SIZE], const struct cache_entry *entry, struct text *bytes);
-/* Appends the header for a body of JSON, and the body. */
+/* Appends a header and the body, which is JSON. */
 void cache_entry_seal(const char key[HASH_SIZE], const struct text *body, struct text *bytes);
-/* Whether the bytes begin as those of an entry do. */
 bool cache_entry_begins(const struct text *bytes);
-/* Returns false and leaves the entry empty unless the bytes are a complete entry for this key. */
+/* Returns false, with an empty entry, unless the bytes are a complete entry for this key. */
 bool cache_entry_unpack(
 	const struct text *bytes, const char key[HASH_SIZE], struct cache_entry *entry);
 void cache_entry_release(struct cache_entry *entry);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the names and parameters of kernels from a cubin, which is an ELF file for the GPU. Any
- * bytes may be given: every offset is checked, and unreadable data is an error or "not known",
- * never a fault. Registers, memory and spills are in the compiler's report (ptxas_report.h).
+ * Reads kernels from a cubin, an ELF file for the GPU. Any bytes may be given: unreadable data is
+ * an error or "not known".
  */
 #ifndef COMPILE_CUBIN_H
 #define COMPILE_CUBIN_H
@@ -17,10 +16,10 @@
 #include "candidate/resources.h"
 
 enum {
-	CUBIN_PARAMS_MAX = 64 /* if a kernel has more, their number is not known */
+	CUBIN_PARAMS_MAX = 64
 };
 
-/* A view of the caller's bytes, which must outlive it. */
+/* A view of the caller's bytes. */
 struct cubin {
 	const unsigned char *data;
 	size_t size, section_count;
@@ -35,32 +34,29 @@ struct cubin_kernel {
 
 enum status cubin_open(struct cubin *cubin, const void *data, size_t size, struct error *err);
 
-/* Returns whether the bytes begin like a cubin for this compute capability (90 for 9.0). */
+/* Whether the bytes begin like a cubin for this compute capability (90 for 9.0). */
 bool cubin_is_for(const void *data, size_t size, int compute_capability);
 
-/* The name of the kernel with this index, borrowed. Returns NULL if there are fewer kernels. */
+/* Borrowed; NULL if there are fewer kernels. */
 const char *cubin_kernel_name(const struct cubin *cubin, size_t index);
 
-/* A variable in __device__ memory, which kernels may write to, or in __constant__ memory. The name
- * is borrowed. */
+/* A variable in __device__ or __constant__ memory. The name is borrowed. */
 struct cubin_variable {
 	const char *name;
 	uint64_t bytes;
 	bool is_constant;
-	bool is_zeroed; /* the driver clears it when it loads the cubin; if false, it has initial
-			   values */
+	bool is_zeroed; /* false: it has initial values */
 };
-/* Returns false if there are fewer variables. Variables without a name are not counted. */
+/* Returns false if there are fewer variables. */
 bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_variable *variable);
-/* Appends "a::b" for the variable _ZN1a1bE, or the name itself if it is not mangled so. */
+/* Appends "a::b" for _ZN1a1bE, or a name that is not mangled so. */
 void cubin_append_demangled(const char *name, struct text *text);
 
 bool cubin_has_kernel(const struct cubin *cubin, const char *name);
 /* Returns false if there is no kernel with this name. */
 bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel);
 
-/* Fills in registers, static shared memory, stack and threads per block of a kernel that has no
- * report of ptxas. Members that the cubin does not define do not change. */
+/* Fills in what the cubin has of registers, static shared memory, stack and threads per block. */
 void cubin_resources(
 	const struct cubin *cubin, const char *name, struct kernel_resources *resources);
 
@@ -69,7 +65,6 @@ enum {
 	CUBIN_INSTRUCTIONS = 9
 };
 extern const char *const cubin_instruction_names[CUBIN_INSTRUCTIONS];
-/* Counts a kernel's instructions, by the index of their names. */
 void cubin_instructions(
 	const struct cubin *cubin, const char *name, uint32_t counts[CUBIN_INSTRUCTIONS]);
 

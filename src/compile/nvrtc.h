@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * NVRTC, loaded at run time in a worker process. A single thread compiles one program at a time.
+ * NVRTC, loaded at run time in a worker process.
  */
 #ifndef COMPILE_NVRTC_H
 #define COMPILE_NVRTC_H
@@ -32,7 +32,7 @@ struct nvrtc_functions {
 #define CALL(member, name) __typeof__(name) *member;
 	NVRTC_CALLS(CALL)
 #undef CALL
-	/* for tile kernels, since CUDA 13.3; NULL in older versions */
+	/* for tile kernels; NULL before CUDA 13.3 */
 	nvrtcResult (*tile_ir_size)(nvrtcProgram, size_t *);
 	nvrtcResult (*tile_ir)(nvrtcProgram, char *);
 };
@@ -41,38 +41,34 @@ struct nvrtc {
 	struct library library, builtins;
 	struct nvrtc_functions functions;
 	int major, minor;
-	bool refused_extras[4];  /* extra options that this version does not support */
-	struct name_set missing; /* headers that sources include but that do not exist */
-	char identity[96];       /* "NVRTC 13.0 (V13.0.88)" with the full build number, because
-				    nvrtcVersion() hides patch releases */
+	bool refused_extras[4];  /* options that this version does not support */
+	struct name_set missing; /* headers that do not exist */
+	char identity[96]; /* "NVRTC 13.0 (V13.0.88)", as nvrtcVersion() hides patch releases */
 };
 
 enum nvrtc_answer {
 	NVRTC_COMPILED,
-	NVRTC_REFUSED, /* the source or the options are wrong; the result is reproducible */
-	NVRTC_BROKEN,  /* the compiler failed: out of memory, internal error */
+	NVRTC_REFUSED, /* the source or the options are wrong */
+	NVRTC_BROKEN,  /* out of memory, internal error */
 	NVRTC_LATE,    /* the assembler of tile kernels took too long */
 };
 
-/* Loads a file, or a name that the dynamic loader finds. The caller releases nvrtc even after a
- * failure. */
+/* path is a file, or a name for the dynamic loader. The caller releases nvrtc also after a failure.
+ */
 enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err);
 void nvrtc_release(struct nvrtc *nvrtc);
 
-/* Reads the full version ("V13.0.88") of a toolkit's library or program from its file. Without a
- * version it returns a hash of the file ("file 0123..."), and NULL if the file cannot be read.
- * The caller frees the text. */
+/* Returns the version ("V13.0.88") in a toolkit's library or program, else a hash of the file
+ * ("file 0123..."); NULL if it cannot be read. The caller frees the text. */
 char *nvrtc_file_build(const char *path);
 
-/* Compiles an empty kernel to test that the installation is complete, and sets the identity. */
+/* Tests the installation by compiling an empty kernel, and sets the identity. */
 enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err);
 
-/* Compiles a unit. arch "sm_90a" gives a cubin and "compute_90a" PTX text. A tile kernel needs
- * an arch like "compute_90" and gives Tile IR, which compile/tile.h assembles. Every answer sets
- * `log` to the compiler's output with the report of ptxas. On success symbols[i] is the name in the
- * code of entry i, which may be a C++ name expression; the caller frees it. `toolkit` has the
- * headers that the unit may include; it may be NULL. Other headers are taken as empty, because most
- * of them serve only code of the host; a line of the log names them. */
+/* arch "sm_90a" gives a cubin and "compute_90a" PTX; a tile kernel needs "compute_90" and gives
+ * Tile IR. Sets `log` to the compiler's output. On success symbols[i], which the caller frees, is
+ * the name of entry i in the code. Headers that `toolkit`, which may be NULL, lacks are empty,
+ * because most serve only host code; a line of the log names them. */
 enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct toolkit *toolkit, const char *arch, char **symbols, struct text *image,
 	struct text *log);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds places where NVRTC may be: lists candidates, best first, and all places that were
- * searched. Nothing is loaded here, because a damaged library must not harm this process; a
- * worker process loads it. README.md of this folder lists the places and their order. Only
- * versioned names (libnvrtc.so.13) count, and folders called `stubs` are ignored.
+ * Lists files that may be NVRTC, best first. README.md of this folder has the places. Only
+ * versioned names (libnvrtc.so.13) count. Nothing is loaded, as a damaged library must not harm
+ * this process.
  */
 #ifndef COMPILE_NVRTC_FIND_H
 #define COMPILE_NVRTC_FIND_H
@@ -13,23 +12,22 @@
 
 #include "base/text.h"
 
-/* Folders of NVIDIA's wheels, as a pattern below a folder with Python packages. */
+/* NVIDIA's wheels below a folder with Python packages */
 #define CUDA_WHEELS "/lib/python3*/{site,dist}-packages/nvidia/cu*"
 
-/* Finds the paths that match the pattern `below` (GLOB_BRACE), which begins with "/" or is empty,
- * in a folder. The folder's name is taken literally. Returns false if there are none. The caller
- * calls globfree(). */
+/* Finds the paths that match a pattern (GLOB_BRACE) below a folder, whose name is literal. Returns
+ * false if there are none. The caller calls globfree(). */
 bool glob_below(const char *folder, const char *below, glob_t *found);
 
-/* The inputs of the search. Strings are borrowed, and NULL if not set. */
+/* Strings are borrowed, and NULL if not set. */
 struct nvrtc_search {
 	const char *given; /* a file, a folder, or a name for the dynamic loader */
 	const char *cuda_home, *cuda_path;
 	const char *virtual_env, *conda_prefix;
 	const char *executable_folder;
-	const char *system_root; /* "": the real root; tests put their own folder in front */
+	const char *system_root; /* "" except in tests */
 	bool loader;             /* whether to ask the dynamic loader */
-	int driver_cuda_version; /* 13000 for 13.0; 0: no driver, hence no limit */
+	int driver_cuda_version; /* 13000 for 13.0; 0: no limit */
 };
 
 struct nvrtc_candidate {
@@ -41,10 +39,10 @@ struct nvrtc_candidate {
 struct nvrtc_candidates {
 	struct nvrtc_candidate *items;
 	size_t count, capacity;
-	struct text places; /* one line for each place that was searched */
+	struct text places; /* a line for each place */
 };
 
-/* Returns the search for this process's environment; see struct nvrtc_search for the arguments. */
+/* Returns the search for this process's environment. */
 struct nvrtc_search nvrtc_search(
 	const char *given, int driver_cuda_version, const char *executable_folder);
 void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *candidates);

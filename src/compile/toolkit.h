@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Headers of the CUDA toolkit, which the compiler reads itself, and stand-ins for host headers
- * that kernel sources include. All other includes are expanded beforehand (source/source.h).
+ * Headers of the CUDA toolkit, which the compiler reads itself, and stand-ins for others. Includes
+ * of the source's own files are expanded beforehand (source/source.h).
  */
 #ifndef COMPILE_TOOLKIT_H
 #define COMPILE_TOOLKIT_H
@@ -16,23 +16,21 @@ enum {
 };
 
 struct toolkit {
-	char *folders[TOOLKIT_FOLDERS_MAX]; /* include folders; CCCL and cuRAND may have their own
-					     */
+	char *folders[TOOLKIT_FOLDERS_MAX]; /* CCCL and cuRAND may have their own */
 	size_t folder_count;                /* 0: no toolkit found */
 	char hash[HASH_SIZE];               /* "": not computed yet */
 };
 
-/* Finds the toolkit of the library; without one, the toolkit that CUDA_HOME or CUDA_PATH names;
- * else one in a usual place. */
+/* Finds the toolkit of the library, else that of CUDA_HOME or CUDA_PATH, else one in a usual place.
+ */
 void toolkit_find(const char *library_path, struct toolkit *toolkit);
 void toolkit_release(struct toolkit *toolkit);
-/* The header number `index` that an expanded source uses without an include, as with nvcc; NULL
- * after the last. A header may come twice. */
+/* The header number `index` that a source uses without an include, as with nvcc; NULL after the
+ * last. A header may come twice. */
 const char *toolkit_implied(const char *source, size_t index);
-/* Returns whether an expanded source includes or implies any header. */
+/* Whether an expanded source includes or implies any header. */
 bool toolkit_is_included(const char *source);
-/* A hash that differs between releases and between installations with other files. The first
- * call reads the folders. */
+/* Differs between releases and between installations with other files. */
 const char *toolkit_hash(struct toolkit *toolkit);
 
 /* ---- src/compile/headers ---- */
@@ -42,13 +40,12 @@ struct stand_ins {
 	char **names, **texts;
 	size_t count;
 };
-/* The stand-ins that the compiler needs besides the files of the toolkit, which may be NULL. */
+/* The stand-ins for what the toolkit, which may be NULL, lacks. */
 struct stand_ins toolkit_stand_ins(const struct toolkit *toolkit);
 void stand_ins_add(struct stand_ins *all, const char *name, const char *text);
 void stand_ins_release(struct stand_ins *all);
 
-/* The header that every source includes first, as nvcc does, and the text of the stand-in for
- * it. */
+/* The header that every source includes first, as with nvcc, and the text of its stand-in. */
 #define TOOLKIT_PRELUDE "cuda_runtime.h"
 const char *toolkit_prelude(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The worker process loads NVRTC, compiles the units that it gets, and reads logs and cubins, so
- * that their faults cannot harm the main process.
+ * The worker process loads NVRTC, compiles units, and reads logs and cubins, whose faults cannot
+ * harm the main process.
  */
 #ifndef COMPILE_WORKER_H
 #define COMPILE_WORKER_H
@@ -17,14 +17,12 @@ int compile_worker_main(void);
 struct compile_unit {
 	struct build_unit unit;
 	char *arch;
-	char *tile_folder, *tile_nvrtc; /* from struct tile_toolkit for a tile kernel, else NULL */
+	char *tile_folder, *tile_nvrtc; /* for a tile kernel, else NULL */
 };
 
 /* Has either of the members. */
 struct compile_request {
-	/* Asks to load a library, and to compile a small kernel as a test. Comes before any unit,
-	 * and again until a library is loaded. */
-	char *load;
+	char *load; /* a library; comes before any unit, and again until one is loaded */
 	struct compile_unit *compile;
 };
 RECORD_DECLARE(struct compile_request, compile_request_record);
@@ -37,7 +35,7 @@ struct compile_loaded {
 };
 RECORD_DECLARE(struct compile_loaded, compile_loaded_record);
 
-/* Does not contain from_cache and path, which the parent sets. */
+/* without from_cache and path, which the parent sets */
 RECORD_DECLARE(struct compile_result, compile_result_record);
 
 /* Has one of the members. */
