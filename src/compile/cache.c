@@ -11,29 +11,26 @@
 
 #include "base/file.h"
 
-/* Larger than any kernel. The limit prevents a damaged file from filling the memory. */
+/* larger than any kernel */
 static const off_t entry_size_max = (off_t)256 << 20;
-/* The last use of an entry is its file's time, which is updated at most this often. */
+/* of updates of a file's time, which is that of the entry's last use */
 static const time_t touch_interval_s = 3600;
-/* A temporary file of this age was left by a killed process. */
 static const double temporary_age_s = 3600;
-/* Scanning the folder is slow, so it happens at this interval or after this many bytes. */
+/* The folder is scanned at this interval and after this many bytes. */
 static const double upkeep_interval_s = 86400;
 static const uint64_t upkeep_bytes = CACHE_BYTES_MAX / 8;
-/* Separates an entry's name from the random end of the name of its temporary file. */
 #define TEMPORARY ".new-"
 
 struct cache {
 	char *folder;       /* FOLDER/kernels */
-	uid_t owner;        /* only entries of this user are accepted */
-	struct cache *seed; /* second cache, or NULL */
-	char *temporary;    /* the folder that cache_close() removes, or NULL */
+	uid_t owner;        /* of valid entries */
+	struct cache *seed; /* or NULL */
+	char *temporary;    /* a folder to remove, or NULL */
 	uint64_t written_bytes;
 };
 
 static const char seed_variable[] = "TILETUNE_CACHE_SEED";
 
-/* The user who names a seed trusts its owner, but no other user who may write to it. */
 static enum status open_seed(const char *folder, struct cache **opened, struct error *err)
 {
 	struct cache *seed;
@@ -72,7 +69,7 @@ static enum status open_own(struct cache *cache, const char *folder, struct erro
 	return STATUS_OK;
 }
 
-/* Returns whether the folder is due for a scan, and then records the time of the scan in a file. */
+/* Records the time of a scan that is due in a file. */
 static bool is_due(const struct cache *cache)
 {
 	CLEANUP(memory_free) char *mark = path_join(cache->folder, "swept");
@@ -183,8 +180,7 @@ static void note_use(int fd, const struct stat *info)
 		(void)!futimens(fd, now);
 }
 
-/* Returns false and does not fill the entry if there is no valid one. A damaged entry of our own
- * cache is removed. */
+/* A damaged entry of our own cache is removed. */
 static bool entry_read(const struct cache *cache, const char *path, bool is_own,
 	const char key[HASH_SIZE], struct cache_entry *entry)
 {
@@ -258,7 +254,7 @@ enum status kernel_code_read(const char *path, struct text *code, struct error *
 	return STATUS_OK;
 }
 
-/* There is no fsync: a file that a power failure left incomplete fails its checksum. */
+/* Without fsync, because an incomplete file fails its checksum. */
 static enum status write_replacing(const char *path, const struct text *content, struct error *err)
 {
 	CLEANUP(memory_free)
@@ -302,12 +298,12 @@ enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	return STATUS_OK;
 }
 
-/* ---- size: files may appear and vanish during a scan; vanished files are skipped ---- */
+/* ---- size ---- */
 struct file {
 	char *path;
 	uint64_t size_bytes;
 	double age_s;
-	bool is_entry; /* has the name of an entry; false: a temporary file */
+	bool is_entry; /* false: a temporary file */
 };
 
 struct listing {
@@ -330,7 +326,7 @@ static struct listing listing_make(char *folder)
 		const bool is_entry = is_key(at->fts_name);
 
 		if (at->fts_info != FTS_F || (!is_entry && !strstr(at->fts_name, TEMPORARY)))
-			continue; /* another file: leave it */
+			continue;
 		ARRAY_GROW(listing.files, listing.count, listing.capacity);
 		listing.files[listing.count++] = (struct file){.path = string_copy(at->fts_path),
 			.size_bytes = (uint64_t)at->fts_statp->st_size,
@@ -363,7 +359,7 @@ void cache_trim(struct cache *cache, uint64_t max_bytes)
 	struct listing listing = listing_make(cache->folder);
 	uint64_t kept_bytes = 0;
 
-	if (listing.count) /* most recently used first: these stay */
+	if (listing.count)
 		qsort(listing.files, listing.count, sizeof(*listing.files), compare_age);
 	for (size_t i = 0; i < listing.count; i++) {
 		const struct file *file = &listing.files[i];

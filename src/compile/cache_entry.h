@@ -12,9 +12,9 @@ void cache_key(const struct build_unit *unit, const char *arch, const char *comp
 	const char *toolkit, char key[HASH_SIZE]);
 
 struct cache_entry {
-	char *unit;     /* "gemm/mma.cu" */
-	char *arch;     /* "sm_90a" */
-	char *compiler; /* "NVRTC 13.0 (V13.0.88)" */
+	char *unit;
+	char *arch;
+	char *compiler;
 	struct compile_result result;
 };
 void cache_entry_pack(

@@ -16,7 +16,7 @@
 #include "process/pool.h"
 
 static const double timeout_default_s = 120; /* time limit per unit */
-/* Time to read 110 MB from a slow disk and to compile a test kernel. */
+/* to read 110 MB from a slow disk and to compile a test kernel */
 enum {
 	LOAD_SECONDS = 60
 };
@@ -25,25 +25,24 @@ struct compiler {
 	char *worker_path;
 	struct compile_loaded nvrtc;
 	struct cache *cache;        /* NULL: none */
-	struct cache *temporary;    /* of kernels that `cache` cannot store; NULL: not opened yet */
-	struct error cache_problem; /* the first failure to write to the cache */
-	struct toolkit toolkit;     /* toolkit whose headers are part of the keys */
-	struct tile_toolkit tile;   /* searched for when the first tile kernel is submitted */
-	struct error tile_problem;  /* why it was not found */
-	double timeout_s;           /* time limit per unit */
+	struct cache *temporary;    /* for what `cache` cannot store; may be NULL */
+	struct error cache_problem; /* the first failure to write */
+	struct toolkit toolkit;
+	struct tile_toolkit tile; /* searched for at the first tile kernel */
+	struct error tile_problem;
+	double timeout_s; /* time limit per unit */
 	struct pool pool;
-	size_t pending;   /* submitted, not filled yet */
-	bool has_results; /* results were filled since the last poll */
+	size_t pending;
+	bool has_results; /* since the last poll */
 };
 
-/* A compilation that is queued or running. */
 struct job {
 	struct pool_task task;         /* must be the first member */
 	struct compile_result *result; /* owned by the submitter */
 	const char *compiler;          /* identity of the compiler, borrowed */
 	char key[HASH_SIZE];
 	char *name, *arch;
-	struct text line; /* message to the worker */
+	struct text line;
 };
 
 static void job_free(struct job *job)
@@ -55,8 +54,6 @@ static void job_free(struct job *job)
 }
 
 /* ---- results ---- */
-/* Writes the whole log to the file that the user named, and shortens the result's log to the
- * reason. */
 static void shorten_log(const char *name, struct compile_result *result)
 {
 	const char *path = getenv(COMPILER_LOG);
@@ -79,7 +76,7 @@ static void shorten_log(const char *name, struct compile_result *result)
 	result->log = text_detach(&useful);
 }
 
-/* Stores the outcome in the submitter's result; takes ownership of job and result. */
+/* Takes ownership of job and result. */
 static void answer(
 	struct compiler *compiler, struct job *job, struct compile_result result, bool from_cache)
 {
@@ -94,18 +91,17 @@ static void answer(
 
 bool compile_is_done(const struct compile_result *result)
 {
-	return result->log != NULL; /* every finished compilation has a log */
+	return result->log != NULL;
 }
 
-/* Stores the result in the cache, or else in a temporary one, from which a GPU's worker reads the
- * kernel. */
+/* If the cache fails, a GPU's worker reads the kernel from a temporary one. */
 static void store(struct compiler *compiler, const struct job *job, struct compile_result *result)
 {
 	const struct cache_entry entry = {
 		job->name, job->arch, (char *)(uintptr_t)job->compiler, *result};
 	struct error err = {0};
 
-	/* crashes and timeouts may be the machine's fault, so they are not cached */
+	/* others may be the machine's fault */
 	if (result->outcome != OUTCOME_OK && result->outcome != OUTCOME_COMPILE_FAILED)
 		return;
 	if (compiler->cache &&
@@ -205,7 +201,6 @@ static const struct pool_kind kind = {.name = "the compiler's process",
 	.fail = compiler_fail};
 
 /* ---- finding the NVRTC library ---- */
-/* Takes what the library is, or the reason why the process could not load it. */
 static enum status take_loaded(
 	const struct text *line, struct compile_loaded *loaded, struct error *err)
 {
@@ -226,7 +221,6 @@ static enum status take_loaded(
 	return STATUS_OK;
 }
 
-/* Tries to load one candidate; starts a worker if there is none. */
 static enum status try_candidate(const char *path, const char *worker_path, struct worker *worker,
 	struct compile_loaded *loaded, struct error *err)
 {
@@ -286,13 +280,13 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 		struct error why = {0};
 
 		status = try_candidate(path, worker_path, worker, loaded, &why);
-		/* try once more: the process may have been killed because memory was short */
+		/* once more: memory may have been short */
 		if (status != STATUS_OK && strstr(why.message, "was killed"))
 			status = try_candidate(path, worker_path, worker, loaded, &why);
 		if (status == STATUS_OK && search->driver_cuda_version &&
 			loaded->major > search->driver_cuda_version / 1000)
 			status = refuse_too_new(search, worker, loaded, &why);
-		/* names that the dynamic loader does not know are already in the list of places */
+		/* unknown names of the dynamic loader are in the list of places */
 		if (status != STATUS_OK &&
 			(strchr(path, '/') || search->given ||
 				!strstr(why.message, "cannot open shared object")))

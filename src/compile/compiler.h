@@ -25,8 +25,8 @@ struct compiler_options {
 };
 
 struct compiler_entry {
-	char *name;                        /* as in the unit */
-	char *symbol;                      /* in the cubin */
+	char *name;
+	char *symbol;
 	struct kernel_resources resources; /* without blocks_per_sm */
 };
 
@@ -40,8 +40,8 @@ struct compile_result {
 	char *log;            /* warnings, or the reason in at most 12 lines; NULL: not ready */
 	struct compiler_entry *entries; /* in the unit's order; only if ok */
 	size_t entry_count;
-	bool exceeds_smem; /* it failed because a kernel declares too much shared memory */
-	double seconds;    /* compile time, also of a result from the cache */
+	bool exceeds_smem; /* why it failed */
+	double seconds;    /* also of a result from the cache */
 	bool from_cache;
 };
 

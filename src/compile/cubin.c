@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The layout is that of cubins from CUDA 13.0 (e_ident[EI_ABIVERSION] 8), with the names of
- * NVIDIA's public headers (EIATTR_*). `.nv.info` holds records {u8 format, u8 attribute, ...}:
- * formats 1 to 3 have a value of two bytes, format 4 has a u16 size and a payload.
- * `.nv.info.KERNEL` holds the records of one kernel.
+ * The layout is that of CUDA 13.0 (e_ident[EI_ABIVERSION] 8). `.nv.info`, and `.nv.info.KERNEL` for
+ * one kernel, hold records {u8 format, u8 attribute, ...}: formats 1 to 3 have a value of two
+ * bytes, format 4 has a u16 size and a payload. NVIDIA's headers call the attributes EIATTR_*.
  */
 #include "compile/cubin.h"
 
@@ -37,7 +36,7 @@ static bool section_read(const struct cubin *cubin, size_t index, Elf64_Shdr *se
 	       within(cubin, section->sh_offset, section->sh_size);
 }
 
-/* The string at `offset` of a table, or NULL if it does not end within the table. */
+/* NULL if the string does not end within the table. */
 static const char *table_string(const struct cubin *cubin, const Elf64_Shdr *table, uint64_t offset)
 {
 	const char *string = offset < table->sh_size
@@ -65,7 +64,7 @@ static bool section_find(
 	return false;
 }
 
-/* Finds a table. NOBITS sections are rejected, because they have no bytes in the file. */
+/* NOBITS sections have no bytes in the file. */
 static bool table_find(const struct cubin *cubin, const char *name, Elf64_Shdr *section)
 {
 	return section_find(cubin, name, "", section) && section->sh_type != SHT_NOBITS;
@@ -128,7 +127,6 @@ static size_t symbol_count(const struct cubin *cubin)
 	return cubin->symbols.sh_size / sizeof(Elf64_Sym);
 }
 
-/* Returns the name, or NULL if it is not readable. */
 static const char *symbol_read(const struct cubin *cubin, size_t index, Elf64_Sym *symbol)
 {
 	memcpy(symbol, cubin->data + cubin->symbols.sh_offset + index * sizeof(*symbol),
@@ -136,7 +134,6 @@ static const char *symbol_read(const struct cubin *cubin, size_t index, Elf64_Sy
 	return table_string(cubin, &cubin->strings, symbol->st_name);
 }
 
-/* The name of the symbol if it is a kernel, else NULL. */
 static const char *kernel_symbol(const struct cubin *cubin, size_t index)
 {
 	Elf64_Sym symbol;
@@ -189,8 +186,7 @@ bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_var
 	return false;
 }
 
-/* A mangled name has the length before each part: _ZN1a1bE in namespace a, _ZL1b and _ZN1aL1bE with
- * internal linkage. */
+/* A mangled name has the length before each part: _ZN1a1bE, and _ZL1b with internal linkage. */
 void cubin_append_demangled(const char *name, struct text *text)
 {
 	const size_t start = text->length;
@@ -205,7 +201,7 @@ void cubin_append_demangled(const char *name, struct text *text)
 		char *part;
 		const size_t length = strtoul(c + (*c == 'L'), &part, 10);
 
-		if (!length || length > strlen(part)) { /* a template, or another encoding */
+		if (!length || length > strlen(part)) {
 			text_cut(text, start);
 			text_append(text, name);
 			return;
@@ -235,12 +231,11 @@ static void param_read(const unsigned char *payload, struct cubin_kernel *kernel
 struct info_record {
 	unsigned char attribute;
 	bool is_sized;
-	uint16_t value;               /* in format 4, the size of the payload in bytes */
-	const unsigned char *payload; /* only in format 4 */
+	uint16_t value; /* in format 4, the bytes of the payload */
+	const unsigned char *payload;
 };
 
-/* Reads the record at *at of an .nv.info section and advances *at. Returns false at the end, or
- * if the format is unknown. */
+/* Returns false at the end, or if the format is unknown. */
 static bool info_next(const struct cubin *cubin, const Elf64_Shdr *section, size_t *at,
 	struct info_record *record)
 {
@@ -261,8 +256,6 @@ static bool info_next(const struct cubin *cubin, const Elf64_Shdr *section, size
 	return true;
 }
 
-/* Reads the parameters of a kernel from the records of its section. Returns the bytes of all
- * parameters. */
 static uint32_t info_read(
 	const struct cubin *cubin, const Elf64_Shdr *section, struct cubin_kernel *kernel)
 {
@@ -278,12 +271,11 @@ static uint32_t info_read(
 	return bytes;
 }
 
-/* A kernel without parameter records has no parameters. If the sizes do not match the section's
- * total, the parameters count as not known. */
+/* Sizes that contradict the total are not known. */
 static void params_check(
 	const struct cubin *cubin, const char *name, uint32_t bytes, struct cubin_kernel *kernel)
 {
-	Elf64_Shdr constants; /* the section of the parameters, which every kernel has */
+	Elf64_Shdr constants; /* of the parameters; every kernel has it */
 	uint32_t sum = 0;
 
 	if (kernel->param_count < 0 && !bytes &&
@@ -298,7 +290,7 @@ static void params_check(
 		kernel->param_count = -1;
 }
 
-/* The index of the kernel's symbol, or SIZE_MAX. */
+/* SIZE_MAX: there is none */
 static size_t kernel_find(const struct cubin *cubin, const char *name)
 {
 	for (size_t i = 0; i < symbol_count(cubin); i++) {
@@ -335,7 +327,7 @@ static int32_t word_at(const unsigned char *bytes)
 	return word > INT32_MAX ? INT32_MAX : (int32_t)word;
 }
 
-/* Returns x*y*z, or 0 if it is more than any GPU can launch. */
+/* 0: more than any GPU can launch */
 static int32_t block_threads(const unsigned char *payload)
 {
 	int64_t threads = 1;
@@ -384,9 +376,8 @@ void cubin_resources(
 const char *const cubin_instruction_names[CUBIN_INSTRUCTIONS] = {
 	"HMMA", "QMMA", "HGMMA", "QGMMA", "UTCHMMA", "UTCQMMA", "LDGSTS", "UTMALDG", "UTMASTG"};
 
-/* Since sm_70 an instruction has 128 bits, of which the lowest nine are its operation. tcgen05 has
- * one for all types. NVIDIA documents no encoding: these are what nvdisasm shows for kernels of
- * sm_80 to sm_120. */
+/* The lowest nine of an instruction's 128 bits are its operation; tcgen05 has one for all types.
+ * NVIDIA documents no encoding: nvdisasm shows these for sm_80 to sm_120. */
 void cubin_instructions(
 	const struct cubin *cubin, const char *name, uint32_t counts[CUBIN_INSTRUCTIONS])
 {

@@ -19,7 +19,7 @@ enum {
 	CUBIN_PARAMS_MAX = 64
 };
 
-/* A view of the caller's bytes. */
+/* a view of the caller's bytes */
 struct cubin {
 	const unsigned char *data;
 	size_t size, section_count;
@@ -47,7 +47,6 @@ struct cubin_variable {
 	bool is_constant;
 	bool is_zeroed; /* false: it has initial values */
 };
-/* Returns false if there are fewer variables. */
 bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_variable *variable);
 /* Appends "a::b" for _ZN1a1bE, or a name that is not mangled so. */
 void cubin_append_demangled(const char *name, struct text *text);

@@ -24,26 +24,24 @@ static const struct library_entry calls[] = {
 	{"nvrtcGetTileIR", offsetof(struct nvrtc_functions, tile_ir), 0},
 };
 
-/* The kind of image that a program is compiled to. */
 enum image_kind {
 	IMAGE_CUBIN,
 	IMAGE_PTX,
 	IMAGE_TILE_IR,
 };
 
-/* Options that older versions lack, with the word that names each in their error message. */
+/* Options that older versions lack, with the word for each in their messages. */
 static const struct extra {
 	const char *name;
 	const char *option;
 } extras[] = {
-	/* compile times would be wrong with NVRTC's own cache */
+	/* it would make compile times wrong */
 	{"no-cache", "--no-cache"},
-	/* setrlimit() affects the whole process, and the workers' stack is large enough */
+	/* setrlimit() affects the whole process */
 	{"modify-stack-limit", "--modify-stack-limit=false"},
-	/* __int128, which nvcc has too */
 	{"device-int128", "--device-int128"},
-	/* prevents a search of the working folder. It also prevents headers of the toolkit from
-	 * including their neighbours, so sources with such headers are compiled without it */
+	/* prevents a search of the working folder; not for sources with headers of the
+	 * toolkit, which include their neighbours */
 	{"no-source-include", "--no-source-include"},
 };
 
@@ -54,7 +52,7 @@ enum {
 _Static_assert(sizeof(((struct nvrtc *)0)->refused_extras) >= EXTRA_COUNT * sizeof(bool),
 	"one for each extra");
 
-/* Copies the word after the last comma of "Cuda compilation tools, release 13.0, V13.0.88". */
+/* Finds "V13.0.88" in "Cuda compilation tools, release 13.0, V13.0.88". */
 static bool build_in_bytes(const char *bytes, size_t size, char *build, size_t build_size)
 {
 	static const char mark[] = "Cuda compilation tools, release ";
@@ -97,9 +95,8 @@ char *nvrtc_file_build(const char *path)
 	return string_copy(build);
 }
 
-/* NVRTC opens its second library by its bare name when it compiles. If neither library is on the
- * loader's path (wheels), opening the file next to the first library makes the name known. Other
- * installations may lack that file, which is no error. */
+/* NVRTC opens its second library by its bare name. If that is not on the loader's path (wheels),
+ * opening the file first makes the name known. */
 static void open_builtins(struct nvrtc *nvrtc)
 {
 	CLEANUP(memory_free) char *folder = path_parent(nvrtc->library.path);
@@ -134,7 +131,6 @@ void nvrtc_release(struct nvrtc *nvrtc)
 	*nvrtc = (struct nvrtc){0};
 }
 
-/* Marks the extra option that the log rejects. Returns false if the log rejects none. */
 static bool refuse_extra(struct nvrtc *nvrtc, const char *log)
 {
 	for (size_t i = 0; i < EXTRA_COUNT; i++) {
@@ -166,12 +162,10 @@ static nvrtcResult get_text(
 	return result;
 }
 
-/* Names with C linkage are not mangled. For other names, and for template instances that are
- * requested, the compiler must be asked. */
+/* Names with C linkage are not mangled; the compiler must be asked for others. */
 static bool needs_lowering(const struct build_unit *unit, const char *entry)
 {
-	return !unit->is_tile && /* the compiler looks up only names of SIMT code */
-	       (!name_is_valid(entry) || !strstr(unit->source, "extern \"C\""));
+	return !unit->is_tile && (!name_is_valid(entry) || !strstr(unit->source, "extern \"C\""));
 }
 
 static nvrtcResult add_expressions(
@@ -185,7 +179,6 @@ static nvrtcResult add_expressions(
 	return result;
 }
 
-/* Uses the entry's own name if the compiler knows no other; worker.c then searches the cubin. */
 static void take_symbols(const struct nvrtc *nvrtc, nvrtcProgram program,
 	const struct build_unit *unit, char **symbols)
 {
@@ -253,7 +246,7 @@ static bool is_of_toolkit(const struct toolkit *toolkit, const char *file)
 	return string_starts_with(file, "__nv_");
 }
 
-/* The name of the unit's -D macro that occurs in the line; NULL if there is none. */
+/* The unit's -D macro that occurs in the line, or NULL. */
 static const char *macro_in(const struct build_unit *unit, const char *line, size_t *length)
 {
 	for (size_t i = 0; i < unit->option_count; i++) {
@@ -271,8 +264,6 @@ static const char *macro_in(const struct build_unit *unit, const char *line, siz
 	return NULL;
 }
 
-/* Returns the line of the first error, "FILE(LINE): error: ...", or NULL if the log has no error.
- */
 static const char *first_error(const char *log)
 {
 	const char *error = strstr(log, "error: ");
@@ -282,7 +273,6 @@ static const char *first_error(const char *log)
 	return error;
 }
 
-/* Lists the missing headers that the source includes. */
 static void list_missing(
 	const struct nvrtc *nvrtc, const struct build_unit *unit, struct text *names)
 {
@@ -295,7 +285,6 @@ static void list_missing(
 	}
 }
 
-/* How to install the first of these headers. */
 static const char *package_of(const char *headers)
 {
 	static const struct {
@@ -312,8 +301,8 @@ static const char *package_of(const char *headers)
 	return packages[i].how;
 }
 
-/* Adds a hint after the first error, which consists of three lines: "FILE(LINE): error: ...",
- * the source line, and a caret. */
+/* Adds a hint after the three lines of the first error: "FILE(LINE): error: ...", the source, and a
+ * caret. */
 static void put_hint(const struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct toolkit *toolkit, struct text *log)
 {
@@ -353,7 +342,6 @@ static void put_hint(const struct nvrtc *nvrtc, const struct build_unit *unit,
 	text_append(log, text_string(&hinted));
 }
 
-/* Notes a header that the compiler did not find. Returns whether it was new. */
 static bool add_missing(struct nvrtc *nvrtc, const char *log)
 {
 	static const char mark[] = "open source file \"";
@@ -374,7 +362,6 @@ static void add_option(struct name_set *made, const char *name, const char *valu
 	name_set_add(made, option, strlen(option));
 }
 
-/* Lists the unit's options and those of every unit. The caller frees the list. */
 static const char **options_of(const struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct toolkit *toolkit, const char *arch, struct name_set *made, size_t *count)
 {

@@ -12,7 +12,6 @@
 #include "compile/toolkit.h"
 #include "process/library.h"
 
-/* CALL(member, name as in NVRTC's header) */
 #define NVRTC_CALLS(CALL)                                                                          \
 	CALL(version, nvrtcVersion)                                                                \
 	CALL(error_string, nvrtcGetErrorString)                                                    \
@@ -41,16 +40,16 @@ struct nvrtc {
 	struct library library, builtins;
 	struct nvrtc_functions functions;
 	int major, minor;
-	bool refused_extras[4];  /* options that this version does not support */
-	struct name_set missing; /* headers that do not exist */
+	bool refused_extras[4];
+	struct name_set missing;
 	char identity[96]; /* "NVRTC 13.0 (V13.0.88)", as nvrtcVersion() hides patch releases */
 };
 
 enum nvrtc_answer {
 	NVRTC_COMPILED,
 	NVRTC_REFUSED, /* the source or the options are wrong */
-	NVRTC_BROKEN,  /* out of memory, internal error */
-	NVRTC_LATE,    /* the assembler of tile kernels took too long */
+	NVRTC_BROKEN,
+	NVRTC_LATE, /* the assembler of tile kernels took too long */
 };
 
 /* path is a file, or a name for the dynamic loader. The caller releases nvrtc also after a failure.

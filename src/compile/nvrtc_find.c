@@ -14,11 +14,10 @@ enum {
 	GROUP_NEAR,
 	GROUP_USUAL,
 	MAJOR_OLDEST = 11, /* the first version that produces cubins */
-	MAJOR_NEWEST = 19, /* newest version tried with the dynamic loader; files in folders may be
-			      newer */
+	MAJOR_NEWEST = 19, /* with the dynamic loader; files in folders may be newer */
 };
 
-/* Patterns below a toolkit's folder, a folder with Python packages, and the program's folder. */
+/* Patterns below a toolkit, a folder with Python packages, and the program's folder. */
 #define TOOLKIT "/{lib64/,lib/,targets/*/lib/,}libnvrtc.so.[0-9]*"
 #define WHEELS  CUDA_WHEELS "/lib/libnvrtc.so.[0-9]*"
 #define BUILD   "/{../,../../}cuda/{lib,nvidia/cu*/lib}/libnvrtc.so.[0-9]*"
@@ -46,8 +45,7 @@ struct nvrtc_search nvrtc_search(
 	};
 }
 
-/* Reads the version from "libnvrtc.so.13.0.88". If the name has only a major version, the minor
- * one comes from a folder "cuda-13.0". */
+/* Reads "libnvrtc.so.13.0.88", or the minor version from a folder "cuda-13.0". */
 static void version_of(const char *path, int *major, int *minor)
 {
 	CLEANUP(memory_free) char *real = realpath(path, NULL);
@@ -86,7 +84,6 @@ static void candidate_add(const struct nvrtc_search *search, struct nvrtc_candid
 	}
 	ARRAY_GROW(candidates->items, candidates->count, candidates->capacity);
 	candidate.path = string_copy(path);
-	/* equal candidates stay in the order in which they were found */
 	for (at = candidates->count++; at > 0 && is_better(&candidate, &candidates->items[at - 1]);
 		at--)
 		candidates->items[at] = candidates->items[at - 1];
@@ -106,7 +103,6 @@ bool glob_below(const char *folder, const char *below, glob_t *found)
 	return glob(text_string(&pattern), GLOB_BRACE, NULL, found) == 0;
 }
 
-/* Adds the files that match the pattern `below` in a folder; folder may be NULL. */
 static void add_below(const struct nvrtc_search *search, struct nvrtc_candidates *candidates,
 	const char *folder, const char *below, int group)
 {
@@ -157,13 +153,13 @@ void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *cand
 	} places[] = {
 		{search->cuda_home, TOOLKIT, GROUP_HOME},
 		{search->cuda_path, TOOLKIT, GROUP_HOME},
-		/* a program that pip installed as bin/tiletune, with the wheels that it requires */
+		/* bin/tiletune of pip, with the wheels that it requires */
 		{search->executable_folder, "/.." WHEELS, GROUP_NEAR},
 		{search->system_root, "/usr/local/{cuda,cuda-*}" TOOLKIT, GROUP_USUAL},
 		{search->virtual_env, WHEELS, GROUP_USUAL},
 		{search->conda_prefix, TOOLKIT, GROUP_USUAL},
 		{search->conda_prefix, WHEELS, GROUP_USUAL},
-		/* build/cuda, for build/release/tiletune and programs in build/release/tests */
+		/* build/cuda of a checkout */
 		{search->executable_folder, BUILD, GROUP_USUAL},
 	};
 

@@ -26,7 +26,7 @@ struct nvrtc_search {
 	const char *virtual_env, *conda_prefix;
 	const char *executable_folder;
 	const char *system_root; /* "" except in tests */
-	bool loader;             /* whether to ask the dynamic loader */
+	bool loader;
 	int driver_cuda_version; /* 13000 for 13.0; 0: no limit */
 };
 
@@ -39,10 +39,9 @@ struct nvrtc_candidate {
 struct nvrtc_candidates {
 	struct nvrtc_candidate *items;
 	size_t count, capacity;
-	struct text places; /* a line for each place */
+	struct text places;
 };
 
-/* Returns the search for this process's environment. */
 struct nvrtc_search nvrtc_search(
 	const char *given, int driver_cuda_version, const char *executable_folder);
 void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *candidates);

@@ -6,19 +6,17 @@
 
 enum {
 	USEFUL_LINES = 12,
-	LINE_LENGTH_MAX = 300, /* template errors can be kilobytes long */
+	LINE_LENGTH_MAX = 300,
 };
 
 struct ptxas_report {
 	struct compiler_entry *entries;
 	size_t count;
-	struct compiler_entry
-		*current; /* the entry being compiled; NULL: not one of the named entries */
-	bool in_callee;   /* inside the "Function properties" of a function that the entry calls */
+	struct compiler_entry *current; /* being compiled; NULL: not a named entry */
+	bool in_callee;                 /* the properties are of a function that the entry calls */
 };
 
-/* Remarks of ptxas. They are recognised by code or by words, because codes differ between
- * releases. */
+/* Remarks of ptxas, by code or by words, because codes differ between releases. */
 static const struct remark {
 	const char *mark;
 	uint32_t flag;
@@ -31,7 +29,7 @@ static const struct remark {
 	{"wgmma.mma_async instructions are serialized", FLAG_MASK(WGMMA_SERIALIZED)},
 };
 
-/* The entry whose name is the text from `name` to `end`; NULL if it is not a named entry. */
+/* NULL: not a named entry */
 static struct compiler_entry *entry_find(
 	const struct ptxas_report *report, const char *name, const char *end)
 {
@@ -51,7 +49,7 @@ static const char *after(const char *line, const char *words)
 	return found ? found + strlen(words) : NULL;
 }
 
-/* The number before the words, or `otherwise` if the line does not have them. */
+/* Returns `otherwise` if the line does not have the words. */
 static int32_t number_before(const char *line, const char *words, int32_t otherwise)
 {
 	const char *found = strstr(line, words), *number = found;
@@ -90,7 +88,6 @@ static void read_usage(const char *line, struct kernel_resources *resources)
 	resources->smem_static_bytes = number_before(line, " bytes smem", 0);
 }
 
-/* Returns whether the line belongs to the report. */
 static bool read_line(struct ptxas_report *report, const char *line)
 {
 	struct kernel_resources unnamed = {0};
@@ -161,8 +158,7 @@ void ptxas_report_read(
 	}
 }
 
-/* The line of the first error; else the beginning of the log. Warnings come first and rarely
- * explain the failure. */
+/* warnings come first */
 static const char *first_error(const char *log)
 {
 	static const char *const words[] = {"error", "fatal", "Error"};

@@ -49,8 +49,7 @@ static bool is_old(const char *build)
 	return sscanf(build, "V%d.%d", &major, &minor) == 2 && 100 * major + minor < 1303;
 }
 
-/* Fills in the toolkit if the folder is complete. Otherwise appends a line with the first missing
- * file to `lacks`, unless the folder has no assembler at all. */
+/* Appends what an incomplete folder with an assembler lacks. */
 static void take_folder(const char *folder, struct tile_toolkit *toolkit, struct text *lacks)
 {
 	glob_t files[PART_COUNT] = {0};
@@ -98,7 +97,7 @@ enum status tile_toolkit_find(
 	CLEANUP(text_release) struct text lacks = {0};
 
 	*toolkit = (struct tile_toolkit){0};
-	/* if the user names a folder, no other place is searched */
+	/* no other place than one that the user names */
 	for (size_t i = 0; i < (given && *given ? 1 : ARRAY_COUNT(places)); i++) {
 		glob_t folders = {0};
 
@@ -128,19 +127,19 @@ void tile_toolkit_release(struct tile_toolkit *toolkit)
 }
 
 /* ---- the assembler ---- */
-/* It takes 1 to 24 s on an idle machine. The limit of the whole compilation is longer, so that the
- * compiler's process survives an assembler that does not end. */
+/* It takes 1 to 24 s. The limit of the whole compilation is longer, so that this process survives
+ * an assembler that does not end. */
 enum {
 	limit_seconds = 100
 };
 
-/* Not posix_spawn: the child must set the signal that it gets when this process ends. */
+/* posix_spawn cannot set the signal at the end of this process. */
 static _Noreturn void become_assembler(
 	char *const *arguments, char *const *environment, int output_fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);
-	alarm(limit_seconds); /* the new program inherits it */
+	alarm(limit_seconds);
 	if (dup2(output_fd, STDOUT_FILENO) >= 0 && dup2(output_fd, STDERR_FILENO) >= 0)
 		execve(arguments[0], arguments, environment);
 	_exit(127);
@@ -159,7 +158,7 @@ static enum tile_answer wait_assembler(pid_t pid, struct text *log)
 		text_appendf(log, "error: tileiras ended with exit code %d\n", WEXITSTATUS(status));
 		return TILE_REFUSED;
 	}
-	kill(-pid, SIGKILL); /* programs that it started */
+	kill(-pid, SIGKILL);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
 		text_appendf(log, "error: tileiras took longer than %d s\n", limit_seconds);
 		return TILE_LATE;
@@ -172,7 +171,7 @@ static enum tile_answer wait_assembler(pid_t pid, struct text *log)
 	return TILE_BROKEN;
 }
 
-/* A file in memory. The child inherits it, and both processes can open its path. */
+/* The child inherits it, and both processes can open its path. */
 struct memory_file {
 	int fd;
 	char path[32];
@@ -203,7 +202,6 @@ enum tile_answer tile_assemble(const char *folder, const char *arch, const struc
 	enum tile_answer answer = TILE_BROKEN;
 	pid_t pid = -1;
 
-	/* after a failed memfd_create(), this fails or the assembler cannot open its file */
 	if (file_write_all(input->fd, tile_ir->data, tile_ir->length, NULL) == STATUS_OK)
 		pid = fork();
 	if (pid == 0)

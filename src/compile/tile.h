@@ -10,8 +10,8 @@
 #include "base/text.h"
 
 struct tile_toolkit {
-	char *folder;   /* has bin/tileiras */
-	char *nvrtc;    /* path of the library */
+	char *folder; /* has bin/tileiras */
+	char *nvrtc;
 	char *identity; /* "NVRTC V13.5.37, tileiras V13.5.37" */
 };
 
@@ -23,8 +23,8 @@ void tile_toolkit_release(struct tile_toolkit *toolkit);
 
 enum tile_answer {
 	TILE_ASSEMBLED,
-	TILE_REFUSED, /* the assembler rejected the input */
-	TILE_BROKEN,  /* the assembler crashed or did not start */
+	TILE_REFUSED,
+	TILE_BROKEN, /* crashed or not started */
 	TILE_LATE,
 };
 

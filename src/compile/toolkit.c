@@ -38,8 +38,8 @@ void stand_ins_add(struct stand_ins *all, const char *name, const char *text)
 	all->texts[all->count++] = string_copy(text);
 }
 
-/* Each stand-in begins with a comment that lists its names, "a.h b.h ?c.h". A toolkit's file takes
- * the place of a name with a question mark. In the text, `@` is replaced by the name. */
+/* Each stand-in begins with a comment that lists its names, "a.h b.h ?c.h". A toolkit's file
+ * replaces a name with a question mark. `@` stands for the name. */
 struct stand_ins toolkit_stand_ins(const struct toolkit *toolkit)
 {
 	struct stand_ins all = {0};
@@ -79,8 +79,8 @@ void stand_ins_release(struct stand_ins *all)
 	*all = (struct stand_ins){0};
 }
 
-/* nvcc includes <utility> and <cmath> before every source, and these include much of what follows.
- * The headers of libcu++ take time, so only sources that use such a name include them. */
+/* nvcc includes these by <utility> and <cmath> before every source. They take time, so only sources
+ * that use such a name include them. */
 const char *toolkit_implied(const char *source, size_t index)
 {
 	static const struct {
@@ -152,7 +152,6 @@ void toolkit_find(const char *library_path, struct toolkit *toolkit)
 
 	*toolkit = (struct toolkit){0};
 	for (size_t i = 0; i < ARRAY_COUNT(places) && !toolkit->folder_count; i++) {
-		/* CUDA 13 has a separate folder for CCCL */
 		CLEANUP(memory_free) char *cccl = string_format("%s/cccl", places[i].below);
 
 		if (add_folder(toolkit, places[i].base, places[i].below))
@@ -185,8 +184,8 @@ static void add_contents(struct hash *hash, const char *path)
 		hash_add(hash, content.data, content.length);
 }
 
-/* Hashes the names and sizes of all files, and the contents of files that state a version or are
- * CUDA's own headers. At least one of these changes with every release. */
+/* Hashes the names and sizes of all files, and the contents of those that state a version or are
+ * CUDA's own, of which one changes with every release. */
 static void add_folder_files(struct hash *hash, char *folder)
 {
 	CLEANUP(memory_free) char *versions = path_join(folder, "../version.json");

@@ -36,15 +36,13 @@ static void limit_resources(void)
 	struct rlimit limit = {0, 0};
 	int fd;
 
-	setrlimit(
-		RLIMIT_CORE, &limit); /* core dumps of the compiler are useless and take seconds */
+	setrlimit(RLIMIT_CORE, &limit);
 	if (!SANITIZED && getrlimit(RLIMIT_DATA, &limit) == 0 &&
 		limit.rlim_cur > memory_limit_bytes) {
 		limit.rlim_cur = memory_limit_bytes;
 		setrlimit(RLIMIT_DATA, &limit);
 	}
-	/* if memory is short, the kernel should kill this process and not the one that writes
-	 * the journal */
+	/* if memory is short, this process should be killed, not the one with the journal */
 	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		file_write_all(fd, "900", 3, NULL);
@@ -52,9 +50,8 @@ static void limit_resources(void)
 	}
 }
 
-/* Returns false, with the reason in remarks, if an entry is missing from the cubin. cubin is
- * NULL if it could not be read, for example because of a newer layout; then the report of ptxas
- * must name the entry. */
+/* Returns false, with the reason in remarks, if an entry is missing. cubin is NULL if its layout is
+ * not known; then the report of ptxas must name the entry. */
 static bool has_entries(
 	const struct cubin *cubin, const struct compile_result *result, struct text *remarks)
 {
@@ -75,8 +72,7 @@ static bool has_entries(
 	return true;
 }
 
-/* Adds an explanation, because the compiler's own message is poor if a name such as "sgemn<32>"
- * does not exist. */
+/* The compiler's own message is poor if a name such as "sgemn<32>" does not exist. */
 static void explain_entries(const struct build_unit *unit, struct text *log)
 {
 	CLEANUP(kernel_source_release) struct kernel_source source = {0};
@@ -103,8 +99,7 @@ static void explain_entries(const struct build_unit *unit, struct text *log)
 	*log = said;
 }
 
-/* Finds the symbol of a kernel without C linkage in a source that has other kernels with it:
- * _Z4gemmPf for gemm, if only one symbol matches. */
+/* A kernel without C linkage in a source that has others with it: _Z4gemmPf for gemm. */
 static void find_symbols(const struct cubin *cubin, struct compile_result *result)
 {
 	for (size_t i = 0; i < result->entry_count; i++) {
@@ -128,8 +123,7 @@ static void find_symbols(const struct cubin *cubin, struct compile_result *resul
 	}
 }
 
-/* Returns the line of the log which says that the source redefines one of our macros, so that
- * the compiled code is not the requested one; NULL if there is none. */
+/* Returns a message if the source redefines one of our macros, else NULL. */
 static char *find_redefined(const char *log, const struct build_unit *unit)
 {
 	static const char mark[] = "redefinition of macro \"";
@@ -158,15 +152,14 @@ static char *find_redefined(const char *log, const struct build_unit *unit)
 	return NULL;
 }
 
-/* A part of the assembler's error, and of ours. */
 #define TOO_MUCH_SMEM "uses too much shared data"
 
-/* With -v, NVRTC does not return the assembler's error, so the reason is taken from the report. */
+/* With -v, NVRTC does not return the assembler's error. */
 static void explain_silence(const char *report, struct text *log)
 {
 	static const char mark[] = " bytes smem";
 	enum {
-		SMEM_STATIC_BYTES = 48 << 10 /* limit of every architecture */
+		SMEM_STATIC_BYTES = 48 << 10
 	};
 
 	for (const char *at = report; (at = strstr(at, mark)) != NULL; at += strlen(mark)) {
@@ -183,7 +176,6 @@ static void explain_silence(const char *report, struct text *log)
 	text_append(log, "the compiler gave no message\n");
 }
 
-/* Fills in outcome, entries and log from the compiler's answer. */
 static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const struct text *log,
 	bool is_cubin, struct compile_result *result)
 {
@@ -229,7 +221,7 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 			explain_entries(unit, &rest);
 		if (!rest.length || !text_string(&rest)[strspn(text_string(&rest), " \t\r\n")])
 			explain_silence(text_string(log), &rest);
-		compile_result_release(result); /* it has no cubin and no entries */
+		compile_result_release(result);
 		result->outcome = outcome;
 		result->exceeds_smem = outcome == OUTCOME_COMPILE_FAILED &&
 				       strstr(text_string(&rest), TOO_MUCH_SMEM);
@@ -237,7 +229,6 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 	result->log = text_detach(&rest);
 }
 
-/* Loads the library and replies whether it worked. */
 static enum status answer_load(struct nvrtc *nvrtc, struct toolkit *toolkit, const char *path,
 	int reply_fd, struct error *err)
 {
@@ -257,7 +248,6 @@ static enum status answer_load(struct nvrtc *nvrtc, struct toolkit *toolkit, con
 	return line_send(reply_fd, &compile_answer_record, &answer, err);
 }
 
-/* Loads the toolkit's NVRTC on first use. The other NVRTC stays loaded. */
 static bool load_tile_nvrtc(struct nvrtc *nvrtc, const char *path, struct text *log)
 {
 	struct error err = {0};
@@ -271,7 +261,6 @@ static bool load_tile_nvrtc(struct nvrtc *nvrtc, const char *path, struct text *
 	return false;
 }
 
-/* Compiles a source to Tile IR, and this to a cubin. */
 static enum nvrtc_answer compile_tile(struct nvrtc *nvrtc, const struct compile_unit *request,
 	char **symbols, struct text *cubin, struct text *log)
 {

@@ -27,9 +27,8 @@ struct compile_request {
 };
 RECORD_DECLARE(struct compile_request, compile_request_record);
 
-/* The library that was loaded. */
 struct compile_loaded {
-	char *path; /* where the dynamic loader found it */
+	char *path;
 	char *identity;
 	int32_t major;
 };
@@ -41,8 +40,8 @@ RECORD_DECLARE(struct compile_result, compile_result_record);
 /* Has one of the members. */
 struct compile_answer {
 	struct compile_loaded *loaded;
-	struct error error; /* the library could not be loaded */
-	bool failed;        /* there is an error */
+	struct error error;
+	bool failed;
 	struct compile_result *result;
 };
 RECORD_DECLARE(struct compile_answer, compile_answer_record);

@@ -17,7 +17,6 @@
    thrust/universal_ptr.h thrust/universal_vector.h */
 #ifndef TILETUNE_CCCL_H
 #define TILETUNE_CCCL_H
-/* types that members of structures may have */
 namespace thrust {
 template <class...> struct device_allocator;
 template <class...> struct device_ptr {};

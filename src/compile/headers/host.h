@@ -15,7 +15,6 @@
    system_error thread typeindex typeinfo unordered_map unordered_set valarray vector version */
 #ifndef TILETUNE_HOST_H
 #define TILETUNE_HOST_H
-/* types that members of structures may have */
 typedef struct _IO_FILE FILE;
 struct timeval {
 long tv_sec, tv_usec;

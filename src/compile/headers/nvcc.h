@@ -1,7 +1,7 @@
 /* cuda_runtime.h cuda_runtime_api.h cuda_device_runtime_api.h device_launch_parameters.h math.h cmath
    limits.h climits float.h cfloat stdint.h cstdint inttypes.h cinttypes */
 #ifndef CHAR_BIT
-/* everything is compiled for the device, also what headers mark for the host alone */
+/* also functions of the host are compiled for the device */
 #undef __host__
 #define __host__
 #define __extension__
@@ -106,7 +106,6 @@ typedef unsigned long ulong;
 #define M_2_SQRTPI 1.12837916709551257390
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
-/* programmatic dependent launch, from sm_90 on */
 static __device__ inline void cudaGridDependencySynchronize() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 static __device__ inline void cudaTriggerProgrammaticLaunchCompletion()
 {
