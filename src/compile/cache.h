@@ -20,7 +20,7 @@
 
 struct cache;
 
-/* Creates the folder. A NULL seed stands for $TILETUNE_CACHE_SEED. Returns STATUS_BAD_INPUT if the
+/* Creates the folder. A NULL seed means $TILETUNE_CACHE_SEED. Returns STATUS_BAD_INPUT if the
  * folder cannot be written to, or if the seed is not a cache. */
 enum status cache_open(
 	const char *folder, const char *seed, struct cache **cache, struct error *err);

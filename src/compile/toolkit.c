@@ -39,7 +39,7 @@ void stand_ins_add(struct stand_ins *all, const char *name, const char *text)
 }
 
 /* Each stand-in begins with a comment that lists its names, "a.h b.h ?c.h". A toolkit's file
- * replaces a name with a question mark. `@` stands for the name. */
+ * replaces a name with a question mark. `@` becomes the name. */
 struct stand_ins toolkit_stand_ins(const struct toolkit *toolkit)
 {
 	struct stand_ins all = {0};

@@ -43,7 +43,7 @@ static bool is_defined_at(struct span text, const char *name)
 	       text_skip(word + strlen("define")) == name;
 }
 
-/* Whether a body only defines variables, each of them once. */
+/* Whether a body only defines variables. */
 static bool is_definitions(struct span body)
 {
 	static const char *const others[] = {"if", "for", "while", "switch", "return", "do"};
@@ -58,7 +58,6 @@ static bool is_definitions(struct span body)
 	return true;
 }
 
-/* Finds the value of a function. */
 static bool read_body(const char *open, struct function *function)
 {
 	const char *close = text_matching(open), *value;
@@ -72,7 +71,7 @@ static bool read_body(const char *open, struct function *function)
 	       is_definitions((struct span){function->text.begin, close});
 }
 
-/* Sets the names of the parameters, and the arguments that the call leaves to their defaults. */
+/* Sets the names of the parameters, and default arguments. */
 static bool bind(struct function *function, size_t argument_count)
 {
 	for (size_t i = 0; i < function->count; i++) {

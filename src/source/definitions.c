@@ -5,8 +5,7 @@
 #include "source/scan.h"
 #include "source/words.h"
 
-/* Returns the position after the words of an integer constant's type, or NULL if the declaration is
- * of something else. */
+/* Returns the position after the type of an integer constant, or NULL. */
 static const char *after_type(const char *c)
 {
 	static const char *const types[] = {"int", "unsigned", "long", "short", "char", "size_t",
@@ -50,7 +49,6 @@ struct blanking {
 	const struct view *view;
 };
 
-/* Blanks a part of the code. */
 static void blank(const struct blanking *blanking, size_t from, size_t to)
 {
 	for (size_t i = blanking->code->at[from]; i < blanking->code->at[to]; i++)

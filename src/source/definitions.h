@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Definitions of integers in a source, "#define BM 64" and "constexpr int BM = 64;", whose values
- * the command line of the compiler replaces.
+ * Definitions of integers that the compiler's command line replaces: "#define BM 64" and
+ * "constexpr int BM = 64;".
  */
 #ifndef SOURCE_DEFINITIONS_H
 #define SOURCE_DEFINITIONS_H
@@ -9,12 +9,10 @@
 #include "base/text.h"
 #include "source/span.h"
 
-/* Blanks the definitions of these names, so that -DBM=128 neither contradicts nor breaks them. Line
- * numbers do not change. */
+/* Blanks the definitions of these names, which -DBM=128 would contradict. */
 void definitions_blank(struct text *source, const struct name_set *names);
 
-/* Calls `found` for each constant "const int BM = 64;" of a text without comments and directives
- * (source/scan.h) that has no other declarator. */
+/* Calls `found` for each "const int BM = 64;" of a view (source/scan.h). */
 typedef void definition_found(
 	void *context, struct span declaration, struct span name, struct span value);
 void definitions_find(const char *text, definition_found *found, void *context);

@@ -21,7 +21,7 @@ struct draft {
 	struct json *keys, *tensors, *parameters, *defaults, *constants, *arguments;
 	struct name_set names; /* keys and parameters, which expressions may read */
 	struct name_set sizes; /* keys, which shapes may read */
-	struct name_set used;  /* words of the kernel's code */
+	struct name_set used;
 };
 
 static bool is_known(const struct draft *draft, const char *name)
@@ -29,7 +29,7 @@ static bool is_known(const struct draft *draft, const char *name)
 	return name_set_has(&draft->names, name, strlen(name));
 }
 
-/* Adds a key or a parameter unless the draft has one of this name; frees the value then. */
+/* Frees the value if the draft has a key or a parameter of this name. */
 static void put_named(
 	struct draft *draft, struct json *object, const char *name, struct json *value)
 {
@@ -68,7 +68,6 @@ static bool is_type(const struct source_variable *template)
 	       string_starts_with(template->type, "class");
 }
 
-/* What the launch, or else the template, says; NULL if neither does. */
 static const char *template_value(const struct draft *draft, size_t index)
 {
 	const char *given =
@@ -81,8 +80,7 @@ static const char *template_value(const struct draft *draft, size_t index)
 						     : given;
 }
 
-/* Sets the type of an argument "T *x" whose T is a parameter of the template. Unless the launch
- * names a type with elements, T is float. */
+/* Sets the type of an argument "T *x" of a template. Unless the launch names a type, T is float. */
 static struct source_variable argument_type(
 	const struct draft *draft, const struct source_variable *argument, const char **type)
 {
@@ -107,8 +105,8 @@ static struct source_variable argument_type(
 }
 
 /* ---- arguments ---- */
-/* A pointer to const is an input. The body says what the others are, unless it passes them on; then
- * the only one is the output if it is passed on once. */
+/* The body says what a pointer is, unless it passes the pointer on; then the only one that is not
+ * const is the output. */
 static const char *role_of(const struct draft *draft, const struct source_variable *variable)
 {
 	struct tensor_use use = tensor_use_read(draft->kernel->body, variable->name);
@@ -137,7 +135,6 @@ static const char *role_of(const struct draft *draft, const struct source_variab
 
 static struct json *expression_or_mark(const struct name_set *allowed, const char *text);
 
-/* The view of a tile kernel that cuts this tensor into tiles, or NULL. */
 static const struct tile_view *view_of(const struct draft *draft, const char *tensor)
 {
 	for (size_t i = 0; i < draft->view_count; i++)
@@ -146,7 +143,6 @@ static const struct tile_view *view_of(const struct draft *draft, const char *te
 	return NULL;
 }
 
-/* Returns the shape that the kernel's views or indices show, or the mark. */
 static struct json *shape_of(const struct draft *draft, const struct source_variable *variable)
 {
 	char *dimensions[TENSOR_DIMENSIONS_MAX];
@@ -181,7 +177,7 @@ static void add_tensor(struct draft *draft, const struct source_variable *declar
 	json_put(draft->tensors, variable.name, tensor);
 }
 
-/* Returns the argument type of a scalar ("f32" for "fp32"), or NULL. */
+/* "f32" for "fp32"; or NULL */
 static char *scalar_of(const struct source_variable *argument)
 {
 	const char *dtype = argument->dtype;
@@ -192,7 +188,6 @@ static char *scalar_of(const struct source_variable *argument)
 		string_starts_with(dtype, "fp") ? dtype + strlen("fp") : dtype);
 }
 
-/* Whether the launch passes a null pointer. */
 static bool is_null(const struct draft *draft, size_t index)
 {
 	return draft->kernel->arguments[index].is_pointer &&
@@ -200,7 +195,7 @@ static bool is_null(const struct draft *draft, size_t index)
 	       strcmp(draft->site.values[index], "NULL") == 0;
 }
 
-/* A key whose default is the number that the launch passes. Enumerators may be 0. */
+/* The default is the number that the launch passes. */
 static struct json *key_of(const struct source_variable *argument, const char *given)
 {
 	struct json *key = json_new_object();
@@ -230,7 +225,7 @@ static void add_argument(struct draft *draft, size_t index)
 		index < ARRAY_COUNT(draft->site.values) ? draft->site.values[index] : NULL;
 	const char *of_template;
 	const struct source_variable argument = argument_type(draft, declared, &of_template);
-	/* `in` and `range` are keywords of the expression language, which keys must not be. */
+	/* such as `in` and `range` of the expression language */
 	const bool is_word = !argument.is_pointer &&
 			     (!name_is_valid(argument.name) || name_is_function(argument.name));
 	CLEANUP(memory_free)
@@ -257,7 +252,7 @@ static void add_argument(struct draft *draft, size_t index)
 }
 
 /* ---- parameters ---- */
-/* Puts the powers of two around a value, or the value alone if it is none. */
+/* Puts the powers of two around a value, or another value. */
 static void put_integer(
 	struct draft *draft, const char *name, long long value, long long low, long long high)
 {
@@ -311,8 +306,7 @@ static void add_template(struct draft *draft, size_t index)
 	put_named(draft, draft->parameters, template->name, list);
 }
 
-/* Makes e.g. "blas::sgemm<{BM}, {BN}>". Parameters that the entry reads are not passed as macros.
- */
+/* "blas::sgemm<{BM}, {BN}>" */
 static char *entry_of(struct draft *draft)
 {
 	const struct source_kernel *kernel = draft->kernel;
@@ -328,8 +322,7 @@ static char *entry_of(struct draft *draft)
 	return text_detach(&entry);
 }
 
-/* Whether the name of an integer of the source says that it decides how fast the kernel is. Others
- * are sizes of the problem, or properties of the GPU. */
+/* Other integers are sizes of the problem, or properties of the GPU. */
 static bool is_tunable(const char *name)
 {
 	static const char *const words[] = {"BLOCK", "TILE", "THREADS", "UNROLL", "COARSE",
@@ -343,8 +336,7 @@ static bool is_tunable(const char *name)
 	return name_find(name, names) >= 0;
 }
 
-/* Whether the kernel's code or launch reads the macro, or a condition does whose result no header
- * decides. */
+/* Whether the kernel's code, its launch or a condition reads the macro. */
 static bool is_of_kernel(const struct draft *draft, const struct source_macro *macro)
 {
 	const struct name_set *defined = &draft->source->defined;
@@ -359,8 +351,8 @@ static bool is_of_kernel(const struct draft *draft, const struct source_macro *m
 		       (macro->default_value || !name_set_has(defined, macro->name, length)));
 }
 
-/* Returns the extent of the tensors that tiles of this macro cover, or NULL if other tiles have the
- * macro, too. *has_cover: whether a tile of the macro covers another dimension. */
+/* The extent that tiles of this macro cover, or NULL. *has_cover: whether such a tile covers
+ * another dimension. */
 static const char *covered_extent(const struct draft *draft, const char *macro, bool *has_cover)
 {
 	const char *extent = NULL;
@@ -386,8 +378,8 @@ static const char *covered_extent(const struct draft *draft, const char *macro, 
 	return is_whole ? extent : NULL;
 }
 
-/* Puts the extent of a tile: the next power of two if the tile covers a dimension, which leaves few
- * rows for other extents of the tile. */
+/* A tile that covers a dimension, of the next power of two, leaves few rows for its other extents.
+ */
 static void put_extent(struct draft *draft, const struct source_macro *macro)
 {
 	static const int of_products[] = {16, 32, 64, 128},
@@ -433,7 +425,7 @@ static bool reads_block_size(const struct draft *draft)
 	       name_set_has(&draft->used, "CUDA_KERNEL_LOOP", strlen("CUDA_KERNEL_LOOP"));
 }
 
-/* Returns an expression that reads nothing but these names, or the mark. */
+/* The text must read nothing but these names. */
 static struct json *expression_or_mark(const struct name_set *allowed, const char *text)
 {
 	struct expression *expression = NULL;
@@ -452,7 +444,6 @@ static struct json *expression_or_mark(const struct name_set *allowed, const cha
 	return json_new_string(text);
 }
 
-/* The next word of an expression that is neither known nor a function. */
 static const char *next_unknown(const struct draft *draft, const char *text, struct text *name)
 {
 	for (const char *c = text; c && *c; c = text_after_word(c)) {
@@ -468,7 +459,7 @@ static const char *next_unknown(const struct draft *draft, const char *text, str
 	return NULL;
 }
 
-/* Variables of the host become parameters, if they are numbers of threads, or keys. */
+/* Variables of the host become keys, or parameters if they are numbers of threads. */
 static void add_unknown(struct draft *draft, const char *text, bool is_of_block)
 {
 	static const int threads[] = {32, 64, 128, 256, 512, 1024};
@@ -482,7 +473,7 @@ static void add_unknown(struct draft *draft, const char *text, bool is_of_block)
 	}
 }
 
-/* Replaces the numbers 256 and 255 by a parameter, and by one less, in the expression of a grid. */
+/* Replaces the numbers 256 and 255 by a parameter, and by one less. */
 static void replace_number(char **expression, long long value, const char *name)
 {
 	struct text made = {0};
@@ -508,8 +499,7 @@ static void replace_number(char **expression, long long value, const char *name)
 	*expression = text_detach(&made);
 }
 
-/* The parameter of threads or of a tile whose default is the number that the launch states, or
- * NULL. */
+/* The parameter whose default is the launch's number of threads, or NULL. */
 static const char *parameter_of_threads(const struct draft *draft, long long threads)
 {
 	static const char *const words[] = {"BLOCK", "BLK", "TILE", "THREADS", "BDIM", "WARPS"};
@@ -553,7 +543,7 @@ static void parametrize_block(struct draft *draft, size_t axis)
 	site->block[axis] = string_copy(name);
 }
 
-/* Without a launch in the source, blocks of a kernel that reads blockDim are free. */
+/* Without a launch, blocks of a kernel that reads blockDim are free. */
 static void invent_block(struct draft *draft)
 {
 	static const char *const macros[] = {"block_size_x", "block_size_y", "block_size_z"};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scans declarations outside of functions. A declaration belongs to the host unless it is marked
- * for the device, or is a type or a constant. Initializers of members that are
- * containers belong to the host. All branches of #if are scanned; code that any branch needs stays.
+ * A declaration outside of functions belongs to the host unless it is marked for the device, or is
+ * a type or a constant. Code that any branch of #if needs stays.
  */
 #include "source/host_code.h"
 
@@ -14,7 +13,7 @@
 #include "source/words.h"
 
 enum {
-	PASSES_MAX = 16 /* scans over definitions, which limit how deeply macros may be nested */
+	PASSES_MAX = 16 /* which limit how deeply macros may be nested */
 };
 
 enum mark {
@@ -25,8 +24,8 @@ enum mark {
 struct host_reading {
 	const struct code *code;
 	const struct view *view;
-	struct name_set device; /* keywords and macros that mark device declarations */
-	unsigned char *marks;   /* one mark per byte of the source */
+	struct name_set device;
+	unsigned char *marks; /* for each byte of the source */
 };
 
 /* ---- words ---- */
@@ -35,7 +34,6 @@ static bool is_device(const struct host_reading *reading, const char *word, size
 	return length && name_set_has(&reading->device, word, length);
 }
 
-/* Also collects macros whose text contains a device keyword. */
 static void find_device_words(struct host_reading *reading)
 {
 	static const char *const words[] = {"__global__", "__device__", "__constant__",
@@ -66,12 +64,12 @@ static void find_device_words(struct host_reading *reading)
 /* ---- declarations ---- */
 /* The part of a declaration before its semicolon or opening brace. */
 struct head {
-	bool is_device;   /* contains a device keyword */
+	bool is_device;
 	bool is_function; /* has "name(...)" before any `=` */
-	bool is_value;    /* contains `=` */
+	bool is_value;
 	bool is_type, is_enum;
-	bool is_other; /* using, typedef, static_assert and the like */
-	bool is_open;  /* opens a namespace or extern "C" */
+	bool is_other;
+	bool is_open; /* opens a namespace or extern "C" */
 	bool is_const, is_std;
 	bool has_initializers; /* has `:` after the arguments */
 	bool is_container;
@@ -103,7 +101,6 @@ static void read_word(const struct host_reading *reading, struct head *head, con
 	head->is_const |= text_word_is(c, length, "const");
 }
 
-/* Returns whether the parenthesis after this word opens the arguments of a function. */
 static bool is_function_name(const char *before, const char *word, size_t length, const char *open)
 {
 	static const char *const attributes[] = {"alignas", "__align__", "__attribute__",
@@ -116,7 +113,7 @@ static bool is_function_name(const char *before, const char *word, size_t length
 	       !text_word_among(before, text_word_length(before), types);
 }
 
-/* Reads a head. Returns its `;`, `{` or `}`, or the end of the text. */
+/* Returns its `;`, `{` or `}`, or the end of the text. */
 static const char *head_read(const struct host_reading *reading, const char *c, struct head *head)
 {
 	const char *word = "", *before = "";
@@ -196,7 +193,6 @@ static bool is_instantiation(const char *c)
 	       *text_skip(c + strlen("template")) != '<';
 }
 
-/* Erases the text of macros that instantiate. */
 static void mark_instantiating_macros(struct host_reading *reading)
 {
 	const struct code *code = reading->code;
@@ -216,7 +212,6 @@ static void mark_instantiating_macros(struct host_reading *reading)
 	}
 }
 
-/* Returns the position after the declaration whose head ends at `end`. */
 static const char *declaration_end(const char *begin, const char *end, const struct head *head)
 {
 	while (*end && !strchr(";}", *end)) {
@@ -244,7 +239,7 @@ static bool is_access(const char *c)
 
 static void read_declarations(struct host_reading *reading)
 {
-	/* Bit 0 says whether the innermost open brace belongs to a type, bit 1 the next, etc. */
+	/* whether each open brace, the innermost in bit 0, belongs to a type */
 	uint64_t classes = 0;
 	const char *c = text_skip(reading->view->text), *end, *behind;
 	struct head head;

@@ -27,8 +27,7 @@ static struct source_macro *add_macro(struct kernel_source *source, const char *
 }
 
 /* ---- conditions ---- */
-/* Whether the name is that of a feature or a platform, which decides what a source contains rather
- * than how fast it is. */
+/* A feature or a platform decides what a source contains, not how fast it is. */
 static bool is_feature(const char *name, size_t length)
 {
 	static const char *const begins[] = {"_", "HAS_", "HAVE_", "NDEBUG", "WIN32", "MACOSX",
@@ -45,8 +44,7 @@ static bool is_feature(const char *name, size_t length)
 	return false;
 }
 
-/* Names whose values the condition reads. It only asks whether "defined" names exist, so that they
- * are no parameters. */
+/* "defined" names, whose values the condition does not read, are no parameters. */
 static void read_condition(struct kernel_source *source, const char *text, const char *end)
 {
 	static const char *const words[] = {"true", "false", "and", "or", "not", "xor", "bitand",
@@ -70,8 +68,7 @@ static void read_condition(struct kernel_source *source, const char *text, const
 	}
 }
 
-/* Reads directives in order. `#define NAME value` inside `#ifndef NAME` or `#ifndef kernel_tuner`
- * is a default; elsewhere it is a plain definition. */
+/* `#define NAME value` inside `#ifndef NAME` or `#ifndef kernel_tuner` is a default. */
 static void read_directives(const struct code *code, bool is_header, struct kernel_source *source)
 {
 	const char *unless = ""; /* name of the last #ifndef that is still open */
@@ -107,7 +104,7 @@ static void read_directives(const struct code *code, bool is_header, struct kern
 }
 
 /* ---- code ---- */
-/* Returns whether the name is in capitals or one that Kernel Tuner's examples use. */
+/* Capitals, and names in Kernel Tuner's examples. */
 static bool looks_like_macro(const char *name, size_t length)
 {
 	static const char *const known[] = {"__", "NULL", "EXIT_", "INT", "UINT", "LLONG_", "FLT_",
@@ -126,8 +123,7 @@ static bool looks_like_macro(const char *name, size_t length)
 	       string_starts_with(name, "tile_size") || string_starts_with(name, "work_per_thread");
 }
 
-/* Returns whether the name is declared or used as something other than a macro: "int N", "N = 3",
- * "N[4]", "x.N", "f(...)". */
+/* Whether the name is no macro here: "int N", "N = 3", "N[4]", "x.N", "f(...)". */
 static bool is_declared(const char *text, const char *name, size_t length)
 {
 	static const char *const before_values[] = {"return", "case", "else", "sizeof", NULL};
@@ -154,7 +150,6 @@ static void declare_variables(
 		name_set_add(declared, variables[i].name, strlen(variables[i].name));
 }
 
-/* The names that enums declare. */
 static void declare_enumerators(const char *text, struct name_set *declared)
 {
 	for (const char *c = text; *c; c = text_after_word(c)) {
@@ -215,8 +210,7 @@ static void read_names(const char *text, const char *headers, struct kernel_sour
 	}
 }
 
-/* Includes definitions, because a macro may expand to an expression of others, and `#pragma unroll
- * N`. */
+/* Includes `#pragma unroll N` and definitions, which may be expressions of others. */
 static char *text_with_names(const struct code *code)
 {
 	CLEANUP(view_release) struct view view;
@@ -246,7 +240,7 @@ struct integers {
 	struct kernel_source *source;
 };
 
-/* Adds an integer that the code uses; a constant occurs in its own definition, too. */
+/* A constant occurs in its own definition, too. */
 static void add_integer(void *context, struct span declaration, struct span name, struct span value)
 {
 	const struct integers *integers = context;

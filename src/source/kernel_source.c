@@ -65,7 +65,7 @@ static void find_type(struct source_variable *variable)
 }
 
 /* ---- variables ---- */
-/* Reads a declaration such as "const float *__restrict__ x" or "int n = 3" that ends at `end`. */
+/* Reads "const float *__restrict__ x" or "int n = 3". */
 static struct source_variable variable_read(const char *text, const char *end)
 {
 	static const char *const qualifiers[] = {"const", "volatile", "__grid_constant__", "struct",
@@ -166,7 +166,7 @@ static void variables_release(struct source_variable *variables, size_t count)
 }
 
 /* ---- kernels ---- */
-/* Returns the `<` of a template head directly before the kernel, or NULL. */
+/* Returns the `<` of the kernel's template head, or NULL. */
 static const char *template_before(const char *text, const char *kernel)
 {
 	const char *found = NULL;
@@ -177,7 +177,7 @@ static const char *template_before(const char *text, const char *kernel)
 	return found && *found == '<' && text_matching(found) ? found : NULL;
 }
 
-/* Returns the kernel's name after `__global__` or `__tile_global__` and attributes, or NULL. */
+/* Finds the name after `__global__` and attributes, or NULL. */
 static const char *kernel_name(const char *text, size_t *length)
 {
 	static const char *const attributes[] = {
@@ -216,7 +216,7 @@ static void describe_variables(
 			variables[i].type, variables[i].is_pointer ? "*" : "", variables[i].name);
 }
 
-/* Adds each declaration once. A function has several if branches of #if declare it. */
+/* Adds each declaration once. */
 static void add_kernel(struct kernel_source *source, struct source_kernel *kernel)
 {
 	CLEANUP(text_release) struct text head = {0};
@@ -233,7 +233,6 @@ static void add_kernel(struct kernel_source *source, struct source_kernel *kerne
 	source->kernels[source->kernel_count++] = *kernel;
 }
 
-/* The number of dimensions of an index, such as threadIdx, that the body reads. */
 static unsigned dimensions_read(struct span body, const char *index)
 {
 	unsigned count = 0;
@@ -248,7 +247,7 @@ static unsigned dimensions_read(struct span body, const char *index)
 	return count;
 }
 
-/* The number of threads in "__launch_bounds__(256, 2)"; 0 if it is no number. */
+/* 256 in "__launch_bounds__(256, 2)"; 0 if it is no number */
 static long launch_bounds(struct span head)
 {
 	static const char word[] = "__launch_bounds__";
@@ -292,7 +291,6 @@ static bool is_synced(struct span body, struct span group)
 	return false;
 }
 
-/* Whether the body makes all blocks of the grid wait for each other, by cooperative_groups. */
 static bool syncs_grid(struct span body)
 {
 	static const char grid[] = "this_grid", type[] = "grid_group";
@@ -366,7 +364,7 @@ static const char *read_symbol(struct kernel_source *source, const char *text)
 }
 
 /* ---- namespaces ---- */
-/* The open braces around a place, and the names of the namespaces among them. */
+/* The open braces around a place. */
 struct scopes {
 	size_t lengths[64]; /* of the names outside of each open brace */
 	size_t depth;

@@ -9,7 +9,7 @@
 #include "source/words.h"
 
 enum {
-	DEPTH_MAX = 12,  /* variables that are defined by others */
+	DEPTH_MAX = 12,  /* of variables */
 	BYTES_MAX = 2000 /* of an expression */
 };
 
@@ -47,7 +47,7 @@ static bool read_site(const char *c, struct site *site, struct span *parts, size
 }
 
 /* ---- the value of a name ---- */
-/* Whether no block that contains the place ends before the launch. */
+/* Whether no block around the place ends before the launch. */
 static bool is_visible(const struct site *site, const char *c)
 {
 	int depth = 0;
@@ -66,8 +66,8 @@ static bool is_after(struct span text, const char *c, const char *word)
 	       strncmp(before.end - length, word, length) == 0;
 }
 
-/* Finds the initializer of the last visible definition of a name or member before the launch:
- * "name = ...;", "name.x = ...;", "name[] = {...}", "dim3 name(...)", "dim3 name{...}". */
+/* Finds the value of the last visible definition before the launch, also "dim3 name(...)" and "dim3
+ * name{...}". */
 static bool find_definition(const struct site *site, struct span name, struct span *value)
 {
 	struct span rest = {site->text.begin, site->at}, found;
@@ -94,7 +94,7 @@ static bool find_definition(const struct site *site, struct span name, struct sp
 	return is_found;
 }
 
-/* Whether the text declares a dim3 of this name: "dim3 block, grid;", "dim3 grid(1)". */
+/* "dim3 block, grid;", "dim3 grid(1)" */
 static bool is_dim3(const struct site *site, struct span name)
 {
 	static const char word[] = "dim3";
@@ -129,13 +129,11 @@ static const char *known_name(const struct site *site, struct span name)
 	return NULL;
 }
 
-/* Whether an expression is a word or in parentheses. */
 static bool is_whole(struct span span)
 {
 	return *span.begin == '(' ? text_matching(span.begin) == span.end : span_is_word(span);
 }
 
-/* Translates the value of a name. */
 static bool translate_inner(const struct site *site, struct span span, int depth, struct text *text)
 {
 	CLEANUP(text_release) struct text inner = {0};
@@ -147,7 +145,7 @@ static bool translate_inner(const struct site *site, struct span span, int depth
 	return true;
 }
 
-/* Returns the end of "<...>" of a call such as max<int>(a, b), or NULL. */
+/* Returns the end of "<int>" of max<int>(a, b), or NULL. */
 static const char *after_template(const char *end)
 {
 	const char *open = text_skip(end), *close = *open == '<' ? text_matching(open) : NULL;
@@ -155,14 +153,14 @@ static const char *after_template(const char *end)
 	return close && *text_skip(close) == '(' ? text_skip(close) : NULL;
 }
 
-/* Whether the name that ends here is used as it is, and no function, object or array. */
+/* Whether the name that ends here is no function, object or array. */
 static bool is_plain(const char *end)
 {
 	return !strchr("(.[", *text_skip(end)) && !string_starts_with(text_skip(end), "->") &&
 	       !after_template(end);
 }
 
-/* Returns the end of "name", "object.member" and "object->member". */
+/* The end of "name", "object.member" and "object->member". */
 static const char *after_member(const char *c)
 {
 	const char *end = c + text_word_length(c);
@@ -176,7 +174,6 @@ static const char *after_member(const char *c)
 	return end;
 }
 
-/* Translates a list of arguments, which become "(a, b)". */
 static bool translate_list(const struct site *site, const struct span *parts, size_t count,
 	int depth, struct text *text)
 {
@@ -189,7 +186,7 @@ static bool translate_list(const struct site *site, const struct span *parts, si
 	return count > 0;
 }
 
-/* Translates a call: minimum, maximum, a division that rounds up, or a function of the source. */
+/* Minimum, maximum, a division that rounds up, or a function of the source. */
 static const char *translate_call(
 	const struct site *site, struct span name, int depth, struct text *text)
 {
@@ -232,7 +229,6 @@ static const char *translate_call(
 	return translate_list(site, parts, count, depth - 1, text) ? close : NULL;
 }
 
-/* Finds the text of "#define NAME text". */
 static bool find_macro(const struct site *site, struct span name, struct span *value)
 {
 	struct span rest = site->text;
@@ -280,7 +276,7 @@ static const char *translate_name(
 	return object.end;
 }
 
-/* Returns the position after a cast to an integer, "(int)" or "static_cast<int>", else c. */
+/* The position after "(int)" or "static_cast<int>", else c. */
 static const char *after_cast(const char *c, const char *end)
 {
 	static const char *const types[] = {"int", "unsigned", "long", "size_t", "uint32_t",
@@ -305,7 +301,7 @@ static size_t bytes_of_type(const char *begin, const char *end)
 	return bytes;
 }
 
-/* A type of the template has the size of the type that the launch names, else of a float. */
+/* A type of the template is the one that the launch names, else float. */
 static const char *translate_sizeof(const struct site *site, const char *c, struct text *text)
 {
 	const struct source_kernel *kernel = site->kernel;
@@ -324,7 +320,7 @@ static const char *translate_sizeof(const struct site *site, const char *c, stru
 	return bytes ? close : NULL;
 }
 
-/* Translates "a ? b : c" to "(b if a else c)". Returns false if the span is none. */
+/* Translates "a ? b : c" to "(b if a else c)". */
 static bool translate_choice(
 	const struct site *site, struct span span, int depth, struct text *text, bool *is_right)
 {
@@ -353,7 +349,7 @@ static bool translate_choice(
 	return true;
 }
 
-/* Operators of C++ and of the JSON's language, longer ones first. */
+/* longer ones first */
 static const char *translate_operator(const char *c, struct text *text)
 {
 	static const char *const operators[][2] = {{"&&", " and "}, {"||", " or "}, {"==", "=="},
@@ -369,7 +365,7 @@ static const char *translate_operator(const char *c, struct text *text)
 	return NULL;
 }
 
-/* Translates a whole number, also if it is written "1024.f". */
+/* "1024.f", too */
 static const char *translate_number(const char *c, struct text *text)
 {
 	for (; isdigit((unsigned char)*c); c++)
@@ -380,7 +376,7 @@ static const char *translate_number(const char *c, struct text *text)
 	return *c == '.' || text_is_word(*c) ? NULL : c;
 }
 
-/* Returns false if the expression has anything that the language of the JSON lacks. */
+/* Returns false if the JSON's language lacks anything. */
 static bool translate(const struct site *site, struct span span, int depth, struct text *text)
 {
 	bool is_right = false;
@@ -485,7 +481,7 @@ static size_t dimensions_read(const struct site *site, struct span span, char **
 }
 
 /* ---- calls of the runtime ---- */
-/* Returns the argument without casts and `&`. */
+/* without casts and `&` */
 static struct span stripped(struct span span)
 {
 	for (const char *c = NULL; c != span.begin;) {
@@ -503,7 +499,7 @@ static struct span stripped(struct span span)
 	return span.begin < span.end ? span_trim(span) : (struct span){span.end, span.end};
 }
 
-/* Reads the members of "cudaLaunchConfig_t config", set one by one or as a list. */
+/* "cudaLaunchConfig_t config", set one by one or as a list */
 static size_t read_config(const struct site *site, struct span config, struct span *parts)
 {
 	static const char *const members[] = {"gridDim", "blockDim", "dynamicSmemBytes"};
@@ -523,8 +519,9 @@ static size_t read_config(const struct site *site, struct span config, struct sp
 	return count;
 }
 
-/* Reads "cudaLaunchKernel(k, grid, block, arguments, smem, stream)" and
- * "cudaLaunchKernelEx(&config, k, x, n)" around the kernel's name. */
+/* "cudaLaunchKernel(k, grid, block, arguments, smem, stream)", "cudaLaunchKernelEx(&config, k, x,
+ * n)"
+ */
 static bool read_call(const char *name, struct site *site, struct span *parts, size_t *part_count)
 {
 	struct span all[SPAN_PARTS_MAX], list;
@@ -572,8 +569,7 @@ static bool read_launch(
 	return read_call(name, site, parts, part_count);
 }
 
-/* Returns the variable of "auto f = k<T>;" or "auto f = &k<T>;", whose initializer has this name.
- */
+/* Returns f in "auto f = &k<T>;". */
 static struct span alias_of(const struct site *site, const char *name)
 {
 	const char *end = name;
@@ -602,7 +598,6 @@ static bool find_launch(
 	return false;
 }
 
-/* Returns the number or the null pointer that an argument is, or NULL. */
 static char *value_of(const struct site *site, struct span argument)
 {
 	static const char *const words[][2] = {
@@ -621,8 +616,7 @@ static char *value_of(const struct site *site, struct span argument)
 	return string_copy_bytes(value.begin, (size_t)(end - value.begin));
 }
 
-/* Replaces the launch's arguments by those of the flattened kernel: "p" by "p.n", "p.m". The names
- * own the text. */
+/* Replaces "p" by "p.n", "p.m". The names own the text. */
 static void flatten(struct site *site, struct name_set *names)
 {
 	struct span given[SPAN_PARTS_MAX];

@@ -9,21 +9,18 @@
 #include "base/text.h"
 #include "source/kernel_source.h"
 
-/* Expressions are those of the JSON (expr/expression.h). They read the kernel's arguments by the
- * kernel's names, its template parameters, macros, and variables of the host that have no
- * definition. */
+/* Expressions of the JSON (expr/expression.h) read arguments and template parameters by the
+ * kernel's names, macros, and variables of the host that have no definition. */
 struct launch_site {
-	char *templates[8]; /* as written in C++; NULL where the launch names none */
-	char *grid[3],
-		*block[3]; /* NULL: no such dimension, or an expression that is not understood */
+	char *templates[8];             /* as written in C++; or NULL */
+	char *grid[3], *block[3];       /* NULL: none, or not understood */
 	size_t grid_count, block_count; /* 0: not understood */
 	char *smem_bytes;               /* NULL: none, or not understood */
-	struct text unclear;            /* lines on a grid or a block that is not understood */
-	char *values[48]; /* of arguments that are numbers, or "NULL"; NULL for others */
+	struct text unclear;            /* lines on what is not understood */
+	char *values[48];               /* numbers, "NULL"; NULL for others */
 };
 
-/* Reads the first launch of the kernel in a text without comments. Returns false if there is none.
- * The caller releases the site. */
+/* Reads the first launch in a text without comments. Returns false if there is none. */
 bool launch_site_find(const char *text, const struct kernel_source *source,
 	const struct source_kernel *kernel, struct launch_site *site);
 void launch_site_release(struct launch_site *site);

@@ -47,7 +47,7 @@ static const char *structure_find(struct span text, struct span name)
 	return NULL;
 }
 
-/* Returns the declaration of a member variable without its value; empty for functions and types. */
+/* A member without its value; empty for functions and types. */
 static struct span variable_part(struct span part)
 {
 	static const char *const others[] = {
@@ -74,7 +74,7 @@ struct members {
 	size_t count;
 };
 
-/* Adds the variable of "int *x" or the elements of "int size[4]". */
+/* "int *x", or the elements of "int size[4]" */
 static bool add_member(struct members *members, struct span text, const char *declared)
 {
 	const char *square = strchr(declared, '['), *end = declared + strlen(declared);
@@ -109,7 +109,7 @@ static void members_release(struct members *members)
 	free(members->items);
 }
 
-/* Reads "float scale = 1, *x, size[4];". Later variables have the type before the first one. */
+/* Later variables of "float scale = 1, *x, size[4];" have the type before the first. */
 static bool members_read(struct span text, struct span name, struct members *members)
 {
 	struct span parts[SPAN_PARTS_MAX], variables[SPAN_PARTS_MAX];
@@ -165,8 +165,7 @@ static void rename_member(char **body, const char *member, const char *name)
 	*body = text_detach(&made);
 }
 
-/* Puts the members in the place of the argument, and the statements that set them before those of
- * the wrapper. */
+/* Puts the members in the place of the argument, and the statements that set them first. */
 static void replace_argument(struct source_kernel *kernel, size_t index, struct members *members,
 	struct text *statements)
 {
@@ -205,7 +204,7 @@ static void replace_argument(struct source_kernel *kernel, size_t index, struct 
 	source_variable_release(&old);
 }
 
-/* Finds the members of a structure, or of a type such as float4. */
+/* float4 is a structure, too. */
 static bool argument_members(
 	struct span text, const struct source_variable *argument, struct members *members)
 {

@@ -16,7 +16,7 @@ struct scan_reader {
 	struct code *code;
 };
 
-/* Returns the character at `at` after line splicing, or '\0' at the end. */
+/* after line splicing; '\0' at the end */
 static inline char peek(struct scan_reader *reader)
 {
 	if (reader->at < reader->size && reader->text[reader->at] != '\\')
@@ -127,7 +127,7 @@ static bool is_of_word(char c)
 	return text_is_word(c) || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Reads a word or a number with separators, and the literal of which the word is the prefix. */
+/* Reads a word or number, and a literal of which it is the prefix. */
 static void take_word(struct scan_reader *reader)
 {
 	const struct code *code = reader->code;
@@ -251,7 +251,6 @@ static void groups_compare(struct groups *groups, const int *chosen)
 	groups->excluded += groups->items[last].is_excluded;
 }
 
-/* chosen covers all earlier #if directives, but not that of this directive. */
 static void groups_step(struct groups *groups, enum directive_kind kind)
 {
 	if (kind == DIRECTIVE_IF) {
@@ -266,17 +265,15 @@ static void groups_step(struct groups *groups, enum directive_kind kind)
 	}
 }
 
-/* Chooses the branches around the place. If one group is already decided, the groups around it are
- * too. */
+/* Chooses the branches around the place. */
 static void groups_choose(const struct groups *groups, int *chosen)
 {
 	for (size_t i = groups->depth; i > 0 && chosen[groups->items[i - 1].group] < 0; i--)
 		chosen[groups->items[i - 1].group] = (int)groups->items[i - 1].taken;
 }
 
-/* Chooses the branch of each group for the next view: every unseen branch that is compatible with
- * the earlier ones, and the first (of `#if 0` the second) in all other groups. Returns NULL if all
- * branches were seen. The caller frees the array. */
+/* Chooses the branch of each group for the next view, which code_view() describes. Returns NULL if
+ * all branches were seen. The caller frees the array. */
 static int *scan_choose(const struct code *code, struct branches *branches)
 {
 	struct groups groups = {0};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scans C++ source as a compiler does: comments, literals, spliced lines, directives and branches
- * of #if. All other readers of sources work on its output.
+ * Scans C++ source as a compiler does, for all other readers of sources.
  */
 #ifndef SOURCE_SCAN_H
 #define SOURCE_SCAN_H
@@ -47,19 +46,17 @@ struct view {
 	size_t *at;
 	size_t length;
 };
-/* For each #if, #else and #elif in source order: whether a view has shown its branch together with
- * all enclosing branches. Zeroed before the first view. */
+/* Whether a view has shown each branch, in source order. Zeroed before the first view. */
 struct branches {
 	bool *had, begun;
 	size_t count, capacity;
 	size_t viewed_bytes;
 };
 enum {
-	VIEWED_BYTES_MAX = 16 << 20 /* total limit for all views of a source after the first */
+	VIEWED_BYTES_MAX = 16 << 20 /* of all views after the first */
 };
-/* Makes the next view. The first one takes the first branch of each #if (the second of `#if 0`).
- * Later ones take as many unseen branches as can be combined. Returns false if all branches were
- * seen or the views exceed VIEWED_BYTES_MAX. */
+/* The first view takes the first branch of each #if (the second of `#if 0`). Later ones take as
+ * many unseen branches as can be combined. Returns false after the last. */
 bool code_view(const struct code *code, struct branches *branches, struct view *view);
 void branches_release(struct branches *branches);
 void view_release(struct view *view);

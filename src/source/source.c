@@ -59,7 +59,7 @@ char *include_normalized(const char *folder, const char *include)
 	return NULL;
 }
 
-/* Returns whether a source file exists; pipes and devices do not count. */
+/* Pipes and devices do not count. */
 static bool exists_in(const char *root, const char *name)
 {
 	CLEANUP(memory_free) char *path = name ? path_join(root, name) : NULL;
@@ -68,7 +68,7 @@ static bool exists_in(const char *root, const char *name)
 	return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Returns whether a file is in a folder that is searched, so that a link may lead to it. */
+/* A link may lead to a folder that is searched. */
 static bool is_searched(const struct expansion *expansion, const char *root, const char *name)
 {
 	CLEANUP(memory_free) char *path = path_join(root, name);
@@ -110,8 +110,8 @@ static enum status expand_found(struct expansion *expansion, const char *root, c
 	return STATUS_OK;
 }
 
-/* Looks for a file such as "../common/x.h" in the include paths. Sets *root to the include path and
- * returns the name below it. */
+/* Looks for "../common/x.h" in the include paths. Sets *root to one, and returns the name below it.
+ */
 static char *include_elsewhere(const struct expansion *expansion, const char **root,
 	const char *folder, const char *include)
 {
@@ -129,8 +129,7 @@ static char *include_elsewhere(const struct expansion *expansion, const char **r
 	return NULL;
 }
 
-/* An include that is not found stays in the text. The compiler finds headers of the toolkit and
- * stand-ins (compile/toolkit.h), and reports an error if it reaches any other one. */
+/* An include that is not found stays for the compiler (compile/toolkit.h). */
 static enum status expand_include(struct expansion *expansion, const char *root, const char *name,
 	const char *include, bool is_system, size_t line)
 {
@@ -177,7 +176,7 @@ static const char *skip_blanks(const char *c, const char *end)
 	return c;
 }
 
-/* Returns the position after the word, or `end` if the word is not there. */
+/* Returns `end` if the word is not there. */
 static const char *skip_word(const char *c, const char *end, const char *word)
 {
 	const size_t length = strlen(word);
@@ -186,7 +185,7 @@ static const char *skip_word(const char *c, const char *end, const char *word)
 	return (size_t)(end - c) >= length && strncmp(c, word, length) == 0 ? c + length : end;
 }
 
-/* Returns whether only a comment that ends on this line precedes the end of the line. */
+/* Whether only a comment precedes the end of the line. */
 static bool is_rest(const char *c, const char *end)
 {
 	c = skip_blanks(c, end);
@@ -195,8 +194,8 @@ static bool is_rest(const char *c, const char *end)
 		       memmem(c + 2, (size_t)(end - c) - 2, "*/", 2) == end - 2);
 }
 
-/* Returns the file of a simple line `#include "file"` or, with *is_system, `#include <file>`. The
- * caller frees it. Returns NULL for all other lines. */
+/* Returns the file of `#include "file"` or, with *is_system, `#include <file>`; NULL for other
+ * lines. The caller frees it. */
 static char *plain_include(const char *line, const char *end, bool *is_system)
 {
 	const char *c = skip_word(skip_word(line, end, "#"), end, "include"), *close;
@@ -211,8 +210,7 @@ static char *plain_include(const char *line, const char *end, bool *is_system)
 		       : NULL;
 }
 
-/* The compiler must read only files that were expanded here. Otherwise a kernel could reveal other
- * files of this machine in compiler messages. */
+/* Otherwise messages of the compiler could reveal other files of this machine. */
 static enum status refuse_include(
 	struct expansion *expansion, const char *name, const char *line, size_t number)
 {
@@ -300,7 +298,7 @@ static enum status expand_code(struct expansion *expansion, const char *root, co
 static enum status expand_text(
 	struct expansion *expansion, const char *root, const char *name, const struct text *content)
 {
-	/* A byte order mark is valid only at the beginning of the input, so it is removed. */
+	/* a byte order mark is valid only at the beginning of the input */
 	const size_t mark = string_starts_with(text_string(content), "\xef\xbb\xbf") ? 3 : 0;
 	const char *text = text_string(content) + mark;
 	struct code code;

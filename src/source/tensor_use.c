@@ -12,7 +12,7 @@ enum {
 };
 
 /* ---- places ---- */
-/* Returns the next use of the word that is not a member, or NULL. */
+/* Members are no uses. */
 static const char *next_use(const char *c, const char *begin, const char *name)
 {
 	for (; *c; c = text_after_word(c))
@@ -30,7 +30,7 @@ static const char *skip_back(const char *begin, const char *c)
 }
 
 /* ---- reads and writes ---- */
-/* Whether the argument that begins here belongs to an atomic function: "atomicAdd(&x[i], 1)". */
+/* "atomicAdd(&x[i], 1)" */
 static bool is_in_atomic(const char *begin, const char *c)
 {
 	const char *word;
@@ -86,7 +86,6 @@ struct shape_reader {
 	size_t count;
 };
 
-/* Splits at an operator outside of brackets. */
 static size_t split(struct span whole, char operator, struct span parts[SPAN_PARTS_MAX])
 {
 	const size_t count = span_split(span_bare(whole), "([", operator, parts);
@@ -169,7 +168,6 @@ static bool find_bound(const struct shape_reader *reader, struct span name, stru
 
 static bool read_extents(struct shape_reader *reader, struct span index, int depth);
 
-/* Handles an index that is neither a sum nor a product. */
 static bool read_variable(struct shape_reader *reader, struct span name, int depth)
 {
 	static const char *const axes[] = {"x", "y", "z"};
@@ -277,7 +275,7 @@ size_t tensor_shape_read(const char *body, const char *name, const struct launch
 }
 
 /* ---- grids ---- */
-/* Returns the number of indices of a block in "blockIdx.x * blockDim.x + threadIdx.x", or NULL. */
+/* "blockDim.x" of "blockIdx.x * blockDim.x + threadIdx.x"; or NULL */
 static char *step_of(struct span index, const char *of_block, char axis, const char *block)
 {
 	struct span terms[SPAN_PARTS_MAX], factors[SPAN_PARTS_MAX];

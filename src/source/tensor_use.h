@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads from a kernel's body how it uses a pointer argument: whether it reads and writes elements,
- * and which shape its indices show. Both are guesses, because no compiler is asked.
+ * Guesses from a kernel's body whether it reads and writes a tensor, and the tensor's shape.
  */
 #ifndef SOURCE_TENSOR_USE_H
 #define SOURCE_TENSOR_USE_H
@@ -18,15 +17,15 @@ struct tensor_use tensor_use_read(const char *body, const char *name);
 enum {
 	TENSOR_DIMENSIONS_MAX = 6
 };
-/* Returns the number of dimensions, outermost first, or 0 if no index shows them: "i < n" for x[i]
- * gives n, "row * columns + i" gives the rows of the grid and columns. sizes are names that
- * dimensions may read. The caller frees the dimensions. */
+/* Returns the number of dimensions, outermost first, or 0: "i < n" gives n for x[i], "row * columns
+ * + i" gives the rows of the grid and columns. Dimensions read only the names `sizes`. The caller
+ * frees them. */
 size_t tensor_shape_read(const char *body, const char *name, const struct launch_site *site,
 	const struct name_set *sizes, char *dimensions[TENSOR_DIMENSIONS_MAX]);
 
-/* Returns the number of blocks along an axis that the kernel's guards show, or NULL. It is
- * "ceil_div(n, BLOCK)" for "i = blockIdx.x * blockDim.x + threadIdx.x" and "i < n". block is the
- * extent of a block along the axis, or NULL. The caller frees the expression. */
+/* Returns the number of blocks along an axis, or NULL: "ceil_div(n, BLOCK)" for "i = blockIdx.x *
+ * blockDim.x + threadIdx.x" and "i < n". block is the extent of a block, or NULL. The caller frees
+ * the expression. */
 char *grid_extent_read(
 	const char *body, size_t axis, const char *block, const struct name_set *sizes);
 

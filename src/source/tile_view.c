@@ -7,7 +7,7 @@
 #include "source/span.h"
 #include "source/words.h"
 
-/* Returns what is in the brackets behind the first `word` of a span, or an empty span. */
+/* What is in the brackets behind the first `word`, or an empty span. */
 static struct span behind(struct span span, const char *word, char open)
 {
 	struct span rest = span;
@@ -22,8 +22,7 @@ static struct span behind(struct span span, const char *word, char open)
 	return (struct span){span.end, span.end};
 }
 
-/* Returns the only argument of the kernel in a span, "columns" in "assume_divisible<8>(columns)",
- * or NULL. */
+/* The only argument of the kernel in "assume_divisible<8>(columns)"; or NULL. */
 static const char *argument_in(
 	const struct source_kernel *kernel, struct span span, bool is_pointer)
 {
@@ -65,8 +64,8 @@ static enum tile_place place_read(struct span body, struct span index, unsigned 
 	return TILE_AT_BLOCK;
 }
 
-/* Reads the loads and stores of a view, and the indices of the first one. A store has the tile
- * before them. */
+/* Reads the loads and stores, and the indices of the first one. A store has the tile before them.
+ */
 static void read_uses(struct span body, struct span name, struct tile_view *view)
 {
 	struct span rest = {name.end, body.end};
@@ -95,7 +94,7 @@ static void read_uses(struct span body, struct span name, struct tile_view *view
 	}
 }
 
-/* Returns the variable that is initialized where the span begins: "in" of "const auto in = ". */
+/* "in" of "const auto in = " */
 static struct span variable_before(struct span body, const char *at)
 {
 	const char *equals = at;

@@ -30,15 +30,14 @@ enum {
 };
 
 struct tile_view {
-	const char *tensor; /* the name of the kernel's argument */
-	bool reads, writes; /* the kernel loads or stores tiles */
+	const char *tensor;
+	bool reads, writes;
 	struct tile_dimension dimensions[TILE_DIMENSIONS_MAX];
 	size_t dimension_count;
 };
 
-/* Reads the views in the body of the kernel. Views whose tensor, extents or
- * tiles are not plain names or numbers are left out. Returns their number, at most TILE_VIEWS_MAX.
- * The caller releases the views. */
+/* Returns the number of views, at most TILE_VIEWS_MAX. Those whose tensor, extents or tiles are not
+ * plain names or numbers are left out. The caller releases the views. */
 size_t tile_views_read(const struct source_kernel *kernel, struct tile_view *views);
 void tile_views_release(struct tile_view *views, size_t count);
 

@@ -41,7 +41,7 @@ static inline bool text_word_among(const char *text, size_t length, const char *
 	return false;
 }
 
-/* Returns the position after the word or number at c, or after one character. */
+/* The position after the word or number at c, or after one character. */
 static inline const char *text_after_word(const char *c)
 {
 	do
@@ -57,8 +57,8 @@ static inline const char *text_skip(const char *text)
 	return text;
 }
 
-/* Returns the position after the bracket that closes this one, or NULL if it stays open. A `>` in
- * parentheses closes no `<`. */
+/* The position after the bracket that closes this one, or NULL. A `>` in parentheses closes no `<`.
+ */
 static inline const char *text_matching(const char *open)
 {
 	static const char opens[] = "([{<", closes[] = ")]}>";
