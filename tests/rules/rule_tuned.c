@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tuned files: merging two, and adding an entry to one.
+ * Tuned files: merging two, adding an entry to one, and exporting tables.
  */
+#include "base/memory.h"
+#include "export/export.h"
 #include "format/merge.h"
 #include "rules/rules.h"
 
@@ -66,5 +68,32 @@ RULE(put_entries)
 	}
 	json_put(out, "tuned", tuned_json(&into));
 	json_put(out, "kept", said);
+	return out;
+}
+
+/* All entries in a format, as {"text": ...} or {"refused": message}; {"invalid": message} if it is
+ * no tuned file. */
+RULE(export)
+{
+	const struct json_at at = rule_member(in, "tuned");
+	struct export_source source = {.name = "drawn.json"};
+	struct text read = {0}, text = {0};
+	struct json *out = json_new_object();
+	struct tuned tuned;
+	struct error err = {0};
+
+	json_append(at.node, false, &read);
+	if (tuned_parse(&read, "tuned", &tuned, &err) != STATUS_OK) {
+		json_put_string(out, "invalid", err.message);
+		return out;
+	}
+	source.tuned = &tuned;
+	source.entries = memory_zeroed(tuned.entry_count + 1, sizeof(*source.entries));
+	for (; source.entry_count < tuned.entry_count; source.entry_count++)
+		source.entries[source.entry_count] = &tuned.entries[source.entry_count];
+	if (export_format_find(rule_string(in, "format"))->write(&source, &text, &err) != STATUS_OK)
+		json_put_string(out, "refused", err.message);
+	else
+		json_put_string(out, "text", text_string(&text));
 	return out;
 }
