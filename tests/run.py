@@ -26,7 +26,7 @@ SLOW = ("wheel", "families", "slurm", "readme", "schemas", "kernels", "report_br
 # of the pages of results; `make figures` and `make test-full` run them
 SLOW_FIGURES = ("figures/claims", "figures/stale")
 # `make test SAN=thread` runs only these: the scored pool and its users have threads
-WITH_THREADS = ("scoring", "evaluator", "replay", "worker")
+WITH_THREADS = ("scoring", "evaluator", "worker")
 
 
 class Test(NamedTuple):

@@ -5,13 +5,42 @@
  */
 #include "unit/unit.h"
 
+#include <string.h>
+
+#include "base/memory.h"
 #include "engine/row.h"
-#include "session_fixture.h"
 #include "tune/conclude.h"
 #include "tune/search.h"
 
+struct recording {
+	struct context context;
+	struct problem_list problems;
+};
+
+static void recording_open(struct recording *fixture)
+{
+	static const char *const roots[] = {TEST_DATA "/replay", ".", NULL};
+	struct error err = {0};
+	struct context_options options = {.roots = roots,
+		.operation = "tile",
+		.device = "replay:" TEST_DATA "/replay/measured.jsonl.gz",
+		.machine.seed = 1};
+	const struct operation *found;
+
+	*fixture = (struct recording){0};
+	assert_ok(context_open(&options, &fixture->context, &err));
+	assert_ok(catalogue_operation(&fixture->context.catalogue, "tile", &found, &err));
+	assert_ok(problem_parse(found, "M=1000,N=1000,K=512", &fixture->problems, &err));
+}
+
+static void recording_close(struct recording *fixture)
+{
+	problem_list_release(&fixture->problems);
+	context_release(&fixture->context);
+}
+
 struct stage {
-	struct session_fixture fixture;
+	struct recording fixture;
 	struct tune_options options;
 	struct tune_run run;
 	struct tuned tuned;
@@ -23,8 +52,7 @@ static void stage_open(struct stage *stage)
 	struct error err = {0};
 
 	*stage = (struct stage){0};
-	session_fixture_open(
-		&stage->fixture, REPLAY_DATA "measured.jsonl.gz", "tile", "M=1000,N=1000,K=512");
+	recording_open(&stage->fixture);
 	tuned_init(&stage->tuned, "tuned",
 		gpu_model_of(stage->fixture.context.device->spec, "Test GPU"));
 	stage->options = (struct tune_options){
@@ -42,7 +70,7 @@ static void stage_close(struct stage *stage)
 {
 	search_free(&stage->search);
 	tuned_release(&stage->tuned);
-	session_fixture_close(&stage->fixture);
+	recording_close(&stage->fixture);
 }
 
 /* Evaluates the n-th candidate of a family with the median of the search, and with that of the
