@@ -99,6 +99,24 @@ def same(run, text):
 	return next((each for each in shape(run["problems"]) if each["problem"] == text), None)
 
 
+def evaluations(got):
+	return collections.Counter((run["id"], problem["problem"], *each) for run in got["runs"] for problem in run["problems"] for each in problem["evaluations"])
+
+
+@given(journals(interleaved=False), draw.floats(0, 1), draw.sampled_from(["5", "6", "}", "\n", ""]))
+def test_a_changed_or_missing_byte_costs_no_other_line(drawn, place, byte):
+	"""No line is misread."""
+	text = "".join(drawn[1])
+	at = int(place * (len(text) - 1))
+	whole, got = ask("journal", text=text), ask("journal", text=text[:at] + byte + text[at + 1:])
+	changed = text[text.rfind("\n", 0, at) + 1:text.find("\n", at) + 1]
+	if '"event":"run"' in changed:  # later lines that name no run belong to the one before
+		return
+	assert not evaluations(got) - evaluations(whole)
+	if "evaluation" in changed and text[at] not in ("\n", byte):  # a line that lost its newline takes the next one with it
+		assert sum((evaluations(whole) - evaluations(got)).values()) <= 1 and got["bad"] + got["ignored"] > 0
+
+
 @given(journals())
 def test_a_report_counts_each_candidate_of_a_chain_once(drawn):
 	runs, lines = drawn
