@@ -45,6 +45,25 @@ def test_intervals_come_from_the_slowest_cosines(samples, strict):
 	assert close_interval({"value": value, "low": got["ci95_low"], "high": got["ci95_high"]}, (value, max(0, min(low, median)), max(high, median)))
 
 
+def test_intervals_hold_the_truth():
+	"""Ratios of two kernels, whose own times depend on those of the round before; a check that ends at the first of five looks that is narrow enough."""
+	chance = numpy.random.default_rng(1)
+	for carry, least in (0, 0.92), (0.3, 0.89):
+		for rounds in 8, 18, 64:
+			noise = 0.006 * chance.normal(size=(2, 300, rounds))
+			for i in range(1, rounds):
+				noise[:, :, i] += carry * noise[:, :, i - 1]
+			found = [interval(list(each)) for each in (1 + noise[0]) / (1 + noise[1])]
+			assert least <= sum(low <= 1 <= high for _, low, high in found) / 300 <= 0.98
+	early = covered = 0
+	for ratios in (1 + 0.006 * chance.normal(size=(300, 60))) / (1 + 0.006 * chance.normal(size=(300, 60))):
+		looks = (interval(list(ratios[:look]), 0.99) for look in (12, 18, 27, 40, 60))
+		low, high = next(((low, high) for _, low, high in looks if high - low <= 0.015), (0, 2))
+		early += low > 0
+		covered += low <= 1 <= high
+	assert early > 150 and covered >= 0.95 * 300
+
+
 @given(draw.lists(draw.tuples(draw.integers(0, 5), draw.integers(0, 5)), max_size=12))
 def test_rank_correlation_gives_ties_their_mean_rank(pairs):
 	def ranks(values):
