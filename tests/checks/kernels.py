@@ -15,7 +15,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 OUT = sys.argv[1]
-# operation, family, problem, configuration
+# operation, family, problem, configuration; a room of 41 rows is smaller than two of the counts
 CASES = """
 gemm simt M=37,N=45,K=21,dtype=fp32 BM=32,BN=32,BK=8,STAGES=1,VEC=1,PAD=4
 gemm simt M=33,N=68,K=36,dtype=fp32,b_layout=kn,act=relu BM=32,BN=64,BK=16,STAGES=3,VEC=4,GROUP_M=2
@@ -56,7 +56,7 @@ gemm_grouped mma groups=40,tokens=300,N=72,K=64,dtype=fp16,spread=zipf BM=64,WM=
 gemm_grouped mma groups=3,tokens=9,N=33,K=132,dtype=bf16,spread=steep BM=16,WM=16,BN=32,WN=32,BK=64,STAGES=2
 gemm_grouped mma groups=7,tokens=180,N=45,K=52,dtype=fp8_e4m3,scale=row BM=32,WM=16,BN=32,WN=16,BK=32,STAGES=2
 gemm_grouped mma groups=6,tokens=180,N=37,K=144,dtype=fp8_e4m3,scale=tensor,layout=masked BM=64,WM=32,BN=32,WN=32,BK=64,STAGES=3
-gemm_grouped mma groups=6,tokens=172,N=40,K=64,dtype=bf16,scale=row,layout=masked,room=173 BM=16,WM=16,BN=32,WN=16,BK=32,STAGES=2
+gemm_grouped mma groups=6,tokens=172,N=40,K=64,dtype=bf16,scale=row,layout=masked,room=41 BM=16,WM=16,BN=32,WN=16,BK=32,STAGES=2
 attention flash_mma batch=1,heads=1,seq_q=21,seq_k=300,head_dim=16,dtype=bf16 -
 gemm_chain fused m=37,n=45,k=21,p=19,dtype=bf16 RESIDENT=regs
 gemm_chain fused m=50,n=70,k=40,p=72,dtype=fp16,act=relu RESIDENT=smem

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Device functions that need no GPU, on the CPU (tests/checks/functions.sh): stream-K's schedule up to the
- * largest sizes that its family's constraint allows, and the cubic polynomial for 2^x. Prints each error and
- * exits with 1 if there is one.
+ * largest sizes that its family's constraint allows, the cubic polynomial for 2^x, and rounding to tf32. Prints
+ * each error and exits with 1 if there is one.
  */
 #include "device.h"
 
@@ -23,6 +23,7 @@ static float max_or_nan(float x, float y) /* max.NaN.f32 */
 	return std::isnan(x) || std::isnan(y) ? NAN : x > y ? x : y;
 }
 #include "exp2_cubic.inc" /* extracted from flash_wgmma_rows.cuh by functions.sh */
+#include "tf32.inc"	  /* from common/convert.cuh */
 
 /* Checks that the workers' runs have equal lengths and together cover all steps of all divided units, that
  * owner and last worker of each unit have its first and last step, and that each whole unit is taken once. */
@@ -120,7 +121,26 @@ static int check_exp2()
 	return wrong;
 }
 
+/* Rounds to 10 bits behind the point, ties away from zero. */
+static int check_tf32()
+{
+	int wrong = 0;
+
+	for (uint32_t bits = 0x30000000; bits < 0x50000000; bits += 0x0fff)
+		for (int sign = 0; sign < 2; sign++) {
+			const float value = __uint_as_float(bits | (uint32_t)sign << 31);
+			const double place = ldexp(1, ilogb(value) - 10);
+			const float rounded = (float)(round(value / place) * place);
+
+			if (tf32::store(value) != rounded) {
+				printf("tf32 of %.9g is %.9g\n", value, tf32::store(value));
+				wrong++;
+			}
+		}
+	return wrong;
+}
+
 int main()
 {
-	return check_schedule() + check_exp2() > 0;
+	return check_schedule() + check_exp2() + check_tf32() > 0;
 }

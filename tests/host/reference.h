@@ -275,8 +275,9 @@ static std::vector<double> gemm_grouped(const tensor &a, const tensor &b, const 
 
 	for (long long g = 0; g < groups; g++) {
 		const long long first = counts.bytes ? g * room : (long long)offsets.get(g);
-		const long long end = counts.bytes ? first + (long long)counts.get(g)
-						   : (long long)offsets.get(g + 1);
+		const long long end = counts.bytes
+					      ? first + std::min((long long)counts.get(g), room)
+					      : (long long)offsets.get(g + 1);
 
 		for (long long i = first; i < end; i++)
 			for (long long j = 0; j < n; j++) {

@@ -215,7 +215,7 @@ static void expect_verdict(struct bench *bench, const struct toy *toy, const cha
 TEST(wrong_results_get_their_verdicts)
 {
 	struct toy padded = {.rows = 9, .columns = 5, .ld_in = 7, .ld_out = 8};
-	struct toy spacious = small;
+	struct toy two = {.rows = 2, .columns = 5, .ld_in = 7, .ld_out = 8}, spacious = small;
 	struct bench bench;
 
 	spacious.workspace_bytes = 1001;
@@ -233,6 +233,8 @@ TEST(wrong_results_get_their_verdicts)
 	expect_verdict(
 		&bench, &small, "input", OUTCOME_OUT_OF_BOUNDS, "the input in was overwritten");
 	expect_verdict(&bench, &padded, "pitch", OUTCOME_OUT_OF_BOUNDS,
+		"bytes between the rows of out were written");
+	expect_verdict(&bench, &two, "pitch", OUTCOME_OUT_OF_BOUNDS,
 		"bytes between the rows of out were written");
 	expect_verdict(&bench, &small, "nondeterministic", OUTCOME_NONDETERMINISTIC,
 		"two runs on the same inputs");
