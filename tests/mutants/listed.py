@@ -20,8 +20,8 @@ TESTS = {
 	"src/candidate/*": "unit/configuration unit/candidate rules/keys cli/known cli/own_data",
 	"src/check/*": "unit/check* rules/check cli/check_* check/check_walk",
 	"src/compile/*": "unit/cache* unit/compiler rules/keys cli/cache",
-	"src/device/*": "unit/replay rules/journal cli/replay",
-	"src/export/*": "unit/export cli/export check/export",
+	"src/device/*": "rules/runs rules/journal cli/replay",
+	"src/export/*": "rules/export cli/export check/export",
 	"src/family/*": "unit/problem unit/plan rules/problem unit/floor",
 	"src/format/*": "rules/keys unit/journal* unit/tuned unit/entry unit/result rules/tuned rules/journal rules/lookup fuzz/journal cli/merge cli/replay cli/known cli/retune",
 	"src/launch/*": "unit/launch fuzz/bundle check/launch",
@@ -31,7 +31,7 @@ TESTS = {
 	"src/report/*": "unit/report cli/report rules/journal",
 	"src/score/*": "rules/score unit/alignment unit/score unit/score_promises check/scores",
 	"src/search/*": "unit/strategy unit/gaussian unit/search_promises rules/search",
-	"src/tune/*": "unit/resume unit/selection unit/conclude rules/selection rules/budget rules/problem rules/journal cli/bits cli/known cli/replay cli/shards "
+	"src/tune/*": "rules/runs unit/selection unit/conclude rules/selection rules/budget rules/problem rules/journal cli/bits cli/known cli/replay cli/shards "
 		"cli/retune cli/remeasure cli/gpus",
 	"templates/*": "check/kernels check/tolerances",
 }
