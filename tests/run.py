@@ -24,7 +24,7 @@ from typing import NamedTuple
 SLOW = ("wheel", "families", "slurm", "readme", "schemas", "kernels", "report_browser", "report_why", "unit/check", "launch",
 	"gpu_scripts", "baseline", "device_faults", "advise")
 # of the pages of results; `make figures` and `make test-full` run them
-SLOW_FIGURES = ("figures/claims", "figures/stale")
+SLOW_FIGURES = ("figures/claims", "figures/stale", "figures/gpu_scripts", "figures/search_strategies")
 # `make test SAN=thread` runs only these: the scored pool and its users have threads
 WITH_THREADS = ("scoring", "evaluator", "worker")
 
@@ -64,10 +64,10 @@ def find_tests(out: str, size: str, patterns: list[str]) -> list[Test]:
 	for path in sorted(path for folder in folders for ending in ("sh", "py") for path in glob.glob(f"{folder}/*.{ending}")):
 		interpreter = "/usr/bin/python3" if path.endswith(".py") else "sh"
 		tests.append(Test("check/" + os.path.basename(path)[:-3], [interpreter, path, out]))
-	for path in sorted(glob.glob("results/checks/*.py")):
+	for path in sorted(path for ending in ("sh", "py") for path in glob.glob(f"results/checks/*.{ending}")):
 		name = "figures/" + os.path.basename(path)[:-3]
 		if size == "full" or name not in SLOW_FIGURES or any("figures/" in pattern for pattern in patterns):
-			tests.append(Test(name, ["/usr/bin/python3", path, out]))
+			tests.append(Test(name, ["/usr/bin/python3" if path.endswith(".py") else "sh", path, out]))
 	rank = {test.name: next((i for i, slow in enumerate(SLOW) if slow in test.name), len(SLOW)) for test in tests}
 	return sorted(tests, key=lambda test: rank[test.name])
 

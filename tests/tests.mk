@@ -105,9 +105,9 @@ $(OUT)/tests/intervals: results/tools/intervals.c $(LIBRARY)
 test: $(TEST_PREREQUISITES)
 	@CUDA_INCLUDE=$(CUDA_INCLUDE) /usr/bin/python3 tests/run.py $(OUT) $(BUILD) quick $(T)
 
-## figures: whether the pages of results say what their files say
+## figures: whether the pages of results say what their files say, and the programs that make them run
 .PHONY: figures
-figures: $(OUT)/tiletune $(OUT)/tests/intervals
+figures: $(OUT)/tiletune $(OUT)/tests/intervals $(FAULT_LIBRARIES)
 	@/usr/bin/python3 tests/run.py $(OUT) $(BUILD) quick 'figures/*'
 
 ## learned: what is shipped for the H200, from the journals of results (a quarter of an hour; numpy as pinned)

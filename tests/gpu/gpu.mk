@@ -46,11 +46,11 @@ gpu-programs: $(gpu_programs)
 results: $(BUILD)/tiletune gpu-programs
 	/usr/bin/env python3 results/gpu/results.py $(BUILD)/results --cache $(BUILD)/results/cache --into results $(RESULTS)
 
-# `make test` runs the benchmark over stand-ins (tests/checks/versus.sh)
+# `make test` runs the benchmark over stand-ins (results/checks/versus.sh)
 $(OUT)/faults/libcublasLt.so.13: tests/gpu/standin_cublaslt.c | packages
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -Wmissing-prototypes,$(ALL_CFLAGS)) -Itests -Iresults -fPIC -shared \
 		-Wl,-soname,libcublasLt.so.13 -o $@ $<
-test test-full lint: $(gpu_programs) $(OUT)/faults/libcublasLt.so.13
+test test-full figures: $(gpu_programs) $(OUT)/faults/libcublasLt.so.13
 
 -include $(wildcard $(OUT)/gpu/obj/*.d $(OUT)/gpu/bench/*.d $(OUT)/gpu/bench/*/*.d)
