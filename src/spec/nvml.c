@@ -117,24 +117,25 @@ int nvml_process_count(const struct nvml *nvml)
 	return result == 0 || result == INSUFFICIENT_SIZE ? (int)count : 0;
 }
 
+/* Calls a function for the selected GPU. False: it is missing or failed. */
+#define NVML_CALL(nvml, call, ...)                                                                 \
+	((nvml) && (nvml)->device && (nvml)->calls.call &&                                         \
+		(nvml)->calls.call((nvml)->device, __VA_ARGS__) == 0)
+
 const char *nvml_mig_mode(const struct nvml *nvml)
 {
 	unsigned current = 0, pending = 0;
 
-	if (!nvml || !nvml->device || !nvml->calls.mig_mode ||
-		nvml->calls.mig_mode(nvml->device, &current, &pending) != 0)
-		return "";
-	return current ? "enabled" : "disabled";
+	return !NVML_CALL(nvml, mig_mode, &current, &pending) ? ""
+	       : current                                      ? "enabled"
+							      : "disabled";
 }
 
 double nvml_energy_j(const struct nvml *nvml)
 {
 	unsigned long long millijoules = 0;
 
-	if (!nvml || !nvml->device || !nvml->calls.energy ||
-		nvml->calls.energy(nvml->device, &millijoules) != 0)
-		return 0;
-	return (double)millijoules * 1e-3;
+	return NVML_CALL(nvml, energy, &millijoules) ? (double)millijoules * 1e-3 : 0;
 }
 
 struct nvml_reading nvml_read_clock(const struct nvml *nvml)
@@ -142,14 +143,11 @@ struct nvml_reading nvml_read_clock(const struct nvml *nvml)
 	struct nvml_reading reading = {0};
 	unsigned mhz = 0;
 
-	if (!nvml || !nvml->device)
-		return reading;
-	if (nvml->calls.clock && nvml->calls.clock(nvml->device, NVML_CLOCK_SM, &mhz) == 0) {
+	if (NVML_CALL(nvml, clock, NVML_CLOCK_SM, &mhz)) {
 		reading.clock_sm_hz = mhz * 1e6;
 		reading.valid = true;
 	}
-	if (nvml->calls.throttle_reasons &&
-		nvml->calls.throttle_reasons(nvml->device, &reading.throttle_reasons) != 0)
+	if (!NVML_CALL(nvml, throttle_reasons, &reading.throttle_reasons))
 		reading.throttle_reasons = 0;
 	return reading;
 }
@@ -159,16 +157,13 @@ struct nvml_reading nvml_read(const struct nvml *nvml)
 	struct nvml_reading reading = nvml_read_clock(nvml);
 	unsigned value = 0;
 
-	if (!nvml || !nvml->device)
-		return reading;
-	if (nvml->calls.clock && nvml->calls.clock(nvml->device, NVML_CLOCK_MEMORY, &value) == 0)
+	if (NVML_CALL(nvml, clock, NVML_CLOCK_MEMORY, &value))
 		reading.clock_memory_hz = value * 1e6;
-	if (nvml->calls.clock_max &&
-		nvml->calls.clock_max(nvml->device, NVML_CLOCK_SM, &value) == 0)
+	if (NVML_CALL(nvml, clock_max, NVML_CLOCK_SM, &value))
 		reading.clock_sm_max_hz = value * 1e6;
-	if (nvml->calls.power && nvml->calls.power(nvml->device, &value) == 0)
+	if (NVML_CALL(nvml, power, &value))
 		reading.power_w = value * 1e-3;
-	if (nvml->calls.power_limit && nvml->calls.power_limit(nvml->device, &value) == 0)
+	if (NVML_CALL(nvml, power_limit, &value))
 		reading.power_limit_w = value * 1e-3;
 	return reading;
 }
