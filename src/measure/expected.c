@@ -16,38 +16,22 @@ static bool upload(struct gpu_session *gpu, CUdeviceptr to, const void *from, ui
 	       gpu_synchronize(gpu, uploading);
 }
 
-static bool units_upload(struct gpu_session *gpu, const struct problem_data *problem,
-	enum inputs inputs, size_t index)
+static bool units_upload(struct gpu_session *gpu, struct expected *expected, uint64_t seed)
 {
-	const struct reference_output *output = &problem->reference->outputs[index];
-	const struct plan_buffer *tensor = problem_output(problem, index);
-	struct expected *expected = &problem->expected[inputs][index];
-	const uint64_t seed = inputs == INPUTS_SECOND ? problem->fresh_seed : gpu->options.seed;
+	const uint64_t rows = expected->tensor->rows, columns = expected->tensor->columns;
+	const bool is_row = expected->output->unit_is_row;
 	CLEANUP(memory_free) int64_t *units = NULL;
 
-	expected->unit_size = output->unit_is_row ? tensor->columns : 1;
-	expected->unit_count =
-		output->unit_is_row
-			? points_choose_rows(tensor->rows, tensor->columns, seed, &units)
-			: points_choose(tensor->rows, tensor->columns, seed, &units);
+	expected->unit_size = is_row ? columns : 1;
+	expected->unit_count = is_row ? points_choose_rows(rows, columns, seed, &units)
+				      : points_choose(rows, columns, seed, &units);
 	return gpu_allocate(gpu, expected->unit_count * 8, &expected->units) &&
 	       upload(gpu, expected->units, units, expected->unit_count * 8);
 }
 
-/* for the cipher */
-static uint64_t whole_words(uint64_t bytes)
+static bool values_allocate(struct gpu_session *gpu, struct expected *expected, uint64_t bytes)
 {
-	return (bytes + 7) / 8 * 8;
-}
-
-static bool values_allocate(struct gpu_session *gpu, const struct problem_data *problem,
-	enum inputs inputs, size_t index)
-{
-	struct expected *expected = &problem->expected[inputs][index];
-
-	expected->bytes = problem->reference->outputs[index].launch
-				  ? expected->unit_count * expected->unit_size * 8
-				  : whole_words(problem_output(problem, index)->bytes);
+	expected->bytes = (bytes + 7) / 8 * 8; /* the cipher needs whole words */
 	return gpu_allocate(gpu, expected->bytes, &expected->values);
 }
 
@@ -124,48 +108,39 @@ static bool is_trusted(const struct reference_output *output)
 const char expected_finite_hint[] = "; if these inputs have no finite result, set their values in "
 				    "the JSON: \"fill\": [LOW, HIGH] of the tensor";
 
-static bool refuse_values(struct gpu_session *gpu, const char *tensor, uint64_t points,
-	const struct helper_magnitudes *found, enum outcome outcome)
+/* Computes the scale. Fails if the reference left elements unwritten. */
+static bool values_check(struct gpu_session *gpu, struct expected *expected)
 {
-	if (found->unset)
-		return gpu_fail(gpu, outcome,
-			"%s: the reference left %llu of %llu points unwritten", tensor,
-			(unsigned long long)found->unset, (unsigned long long)points);
-	return gpu_fail(gpu, outcome, "%s: the reference computed NaN at %llu of %llu points%s",
-		tensor, (unsigned long long)found->nans, (unsigned long long)points,
-		expected_finite_hint);
-}
-
-static bool values_check(struct gpu_session *gpu, const struct problem_data *problem,
-	enum inputs inputs, size_t index)
-{
-	const bool trusted = is_trusted(&problem->reference->outputs[index]);
-	const struct plan_buffer *tensor = problem_output(problem, index);
-	struct expected *expected = &problem->expected[inputs][index];
+	const bool trusted = is_trusted(expected->output);
+	const enum outcome outcome = trusted ? OUTCOME_WRONG_RESULT : OUTCOME_LAUNCH_FAILED;
+	const char *tensor = expected->tensor->name;
+	const unsigned long long points = expected->unit_count * expected->unit_size;
 	struct helper_magnitudes found;
 
-	if (!scratch_clear(gpu) || !helper_magnitudes(gpu, tensor, expected) ||
+	if (!scratch_clear(gpu) || !helper_magnitudes(gpu, expected) ||
 		!scratch_read(gpu, NULL, 0, (uint64_t *)&found, sizeof(found) / 8))
 		return false;
 	expected->scale = expected_scale(found.groups);
-	if (!found.unset && !(trusted && found.nans))
-		return true;
-	return refuse_values(gpu, tensor->name, expected->unit_count * expected->unit_size, &found,
-		trusted ? OUTCOME_WRONG_RESULT : OUTCOME_LAUNCH_FAILED);
+	if (found.unset)
+		return gpu_fail(gpu, outcome,
+			"%s: the reference left %llu of %llu points unwritten", tensor,
+			(unsigned long long)found.unset, points);
+	return !(trusted && found.nans) ||
+	       gpu_fail(gpu, outcome, "%s: the reference computed NaN at %llu of %llu points%s",
+		       tensor, (unsigned long long)found.nans, points, expected_finite_hint);
 }
 
-static bool kernel_run(struct gpu_session *gpu, const struct problem_data *problem,
-	enum inputs inputs, size_t index)
+static bool kernel_run(
+	struct gpu_session *gpu, const struct problem_data *problem, struct expected *expected)
 {
-	const struct reference_output *output = &problem->reference->outputs[index];
-	struct expected *expected = &problem->expected[inputs][index];
+	const struct reference_output *output = expected->output;
 	struct plan_launch launch = *output->launch;
 	struct kernel_library library = {0};
 	struct kernel_arguments arguments = {
 		.units = expected->units,
 		.unit_count = expected->unit_count,
 		.expected = expected->values,
-		.buffers = problem->arena.buffers, /* set 0 */
+		.buffers = problem->arena.buffers,
 	};
 	struct text *code = NULL;
 	bool done;
@@ -182,43 +157,32 @@ static bool kernel_run(struct gpu_session *gpu, const struct problem_data *probl
 		       gpu, &problem->description.cubins[output->launch->unit], 1, &code) &&
 	       kernel_library_load(gpu, code, 1, &launch, 1, &library) &&
 	       kernel_launch(gpu, &library, &launch, 0, &arguments) &&
-	       gpu_synchronize(gpu, "running the reference kernel") &&
-	       values_check(gpu, problem, inputs, index);
+	       gpu_synchronize(gpu, "running the reference kernel") && values_check(gpu, expected);
 	kernel_files_release(code, 1);
 	if (done || !gpu->failure.fatal)
 		kernel_library_unload(gpu, &library);
 	return done;
 }
 
-static bool file_take(struct gpu_session *gpu, const struct problem_data *problem,
-	enum inputs inputs, size_t index)
+static bool file_take(struct gpu_session *gpu, struct expected *expected)
 {
-	const struct plan_buffer *tensor = problem_output(problem, index);
-	struct expected *expected = &problem->expected[inputs][index];
 	CLEANUP(text_release) struct text content = {0};
 	struct error err = {0};
 
-	if (array_file_read(problem->reference->outputs[index].file, tensor, &content, &err) !=
-		STATUS_OK)
+	if (array_file_read(expected->output->file, expected->tensor, &content, &err) != STATUS_OK)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
-	expected->ld = tensor->columns;
-	expected->bytes = whole_words(content.length);
-	return gpu_allocate(gpu, expected->bytes, &expected->values) &&
+	expected->ld = expected->tensor->columns;
+	return values_allocate(gpu, expected, content.length) &&
 	       upload(gpu, expected->values, content.data, content.length) &&
-	       values_check(gpu, problem, inputs, index);
+	       values_check(gpu, expected);
 }
 
-static bool trusted_copy(struct gpu_session *gpu, const struct problem_data *problem,
-	enum inputs inputs, size_t index)
+static bool trusted_copy(struct gpu_session *gpu, struct expected *expected, CUdeviceptr from)
 {
-	const struct reference_output *output = &problem->reference->outputs[index];
-	struct expected *expected = &problem->expected[inputs][index];
-
-	expected->ld = problem_output(problem, index)->ld;
-	return values_allocate(gpu, problem, inputs, index) &&
-	       helper_copy(gpu, expected->values, problem_tensor(problem, 0, output->tensor),
-		       problem_output(problem, index)->bytes) &&
-	       values_check(gpu, problem, inputs, index);
+	expected->ld = expected->tensor->ld;
+	return values_allocate(gpu, expected, expected->tensor->bytes) &&
+	       helper_copy(gpu, expected->values, from, expected->tensor->bytes) &&
+	       values_check(gpu, expected);
 }
 
 static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, enum inputs inputs)
@@ -230,17 +194,19 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, e
 	loaded_init(gpu, &loaded, problem, plan, problem->description.cubins,
 		problem->description.cubin_count);
 	done = loaded.failure.outcome == OUTCOME_OK;
-	for (size_t i = 0; done && i < problem->reference->output_count; i++)
-		done = problem_output(problem, i)->role != BUFFER_OUTPUT ||
-		       helper_poison(gpu,
-			       problem_tensor(problem, 0, problem->reference->outputs[i].tensor),
-			       problem_output(problem, i)->bytes,
-			       helper_trusted_poison(problem_output(problem, i)->dtype));
+	for (size_t i = 0; done && i < problem->reference->output_count; i++) {
+		const struct plan_buffer *tensor = problem_output(problem, i);
+
+		done = tensor->role != BUFFER_OUTPUT ||
+		       helper_poison(gpu, problem_output_of(problem, 0, i), tensor->bytes,
+			       helper_trusted_poison(tensor->dtype));
+	}
 	done = done && loaded_run(gpu, &loaded, 0) && gpu_synchronize(gpu, "running the kernel");
 	problem->touched = true;
 	for (size_t i = 0; done && i < problem->reference->output_count; i++)
 		done = !is_trusted(&problem->reference->outputs[i]) ||
-		       trusted_copy(gpu, problem, inputs, i);
+		       trusted_copy(gpu, &problem->expected[inputs][i],
+			       problem_output_of(problem, 0, i));
 	/* a candidate may get this memory */
 	done = done && loaded_reset(gpu, &loaded) && gpu_synchronize(gpu, "running the kernel");
 	*plan = loaded.plan;
@@ -293,13 +259,19 @@ static bool make(struct gpu_session *gpu, struct problem_data *problem, enum inp
 	problem->expected[inputs] =
 		memory_zeroed(reference->output_count + 1, sizeof(**problem->expected));
 	for (size_t i = 0; done && i < reference->output_count; i++) {
-		done = units_upload(gpu, problem, inputs, i);
-		if (done && reference->outputs[i].launch)
-			done = values_allocate(gpu, problem, inputs, i) &&
-			       kernel_run(gpu, problem, inputs, i);
-		else if (done && reference->outputs[i].file)
-			done = file_take(gpu, problem, inputs, i);
-		trusts |= is_trusted(&reference->outputs[i]);
+		struct expected *expected = &problem->expected[inputs][i];
+
+		expected->output = &reference->outputs[i];
+		expected->tensor = problem_output(problem, i);
+		done = units_upload(gpu, expected,
+			inputs == INPUTS_SECOND ? problem->fresh_seed : gpu->options.seed);
+		if (done && expected->output->launch)
+			done = values_allocate(gpu, expected,
+				       expected->unit_count * expected->unit_size * 8) &&
+			       kernel_run(gpu, problem, expected);
+		else if (done && expected->output->file)
+			done = file_take(gpu, expected);
+		trusts |= is_trusted(expected->output);
 	}
 	if (done && trusts && !reference->trusted)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "the problem has no reference");

@@ -98,9 +98,13 @@ bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, u
 		"computing a checksum");
 }
 
-bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
-	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t index)
+bool helper_compare(
+	struct gpu_session *gpu, CUdeviceptr out, const struct expected *expected, size_t index)
 {
+	const struct plan_buffer *tensor = expected->tensor;
+	double tolerance_rel = expected->output->tolerance_rel,
+	       tolerance_abs = expected->output->tolerance_abs *
+			       (expected->output->abs_scales ? expected->scale : 1);
 	CUdeviceptr result = gpu->scratch + SCRATCH_RESULTS_OFFSET +
 			     index * sizeof(struct helper_compare_result);
 	int32_t dtype = (int32_t)tensor->dtype;
@@ -119,9 +123,9 @@ bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_
 		       "comparing the output");
 }
 
-bool helper_magnitudes(
-	struct gpu_session *gpu, const struct plan_buffer *tensor, const struct expected *expected)
+bool helper_magnitudes(struct gpu_session *gpu, const struct expected *expected)
 {
+	const struct plan_buffer *tensor = expected->tensor;
 	CUdeviceptr values_at = expected->values, units = expected->units;
 	CUdeviceptr counts = counter_address(gpu, 0);
 	int32_t dtype = (int32_t)tensor->dtype;

@@ -19,19 +19,20 @@ bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, u
 
 /* A unit is an element or a row. */
 struct expected {
+	const struct reference_output *output;
+	const struct plan_buffer *tensor;
 	CUdeviceptr units; /* int64 indices */
 	uint64_t unit_count, unit_size;
-	CUdeviceptr values; /* doubles, or a tensor */
+	CUdeviceptr values; /* doubles, or a tensor of the output's type */
 	uint64_t bytes;     /* of the values */
-	uint64_t ld;        /* of the tensor; 0: doubles */
-	double scale;       /* of absolute tolerances */
+	uint64_t ld;        /* pitch of that tensor; 0: doubles */
+	double scale;       /* what absolute tolerances are relative to */
 };
-/* Into the scratch's result `index`. */
-bool helper_compare(struct gpu_session *gpu, CUdeviceptr out, const struct plan_buffer *tensor,
-	const struct expected *expected, double tolerance_abs, double tolerance_rel, size_t index);
+/* Writes the scratch's result `index`. */
+bool helper_compare(
+	struct gpu_session *gpu, CUdeviceptr out, const struct expected *expected, size_t index);
 /* Adds a struct helper_magnitudes to the scratch counters. */
-bool helper_magnitudes(
-	struct gpu_session *gpu, const struct plan_buffer *tensor, const struct expected *expected);
+bool helper_magnitudes(struct gpu_session *gpu, const struct expected *expected);
 /* In whole words of 8 bytes. */
 bool helper_cipher(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint64_t key);
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes);

@@ -5,7 +5,7 @@
 #include "candidate/array_file.h"
 #include "measure/expected.h"
 
-/* instead of a set number in seeds */
+/* stands for the set in the seed of second inputs */
 static const uint64_t second_inputs = 1 << 20;
 
 struct points {
@@ -150,17 +150,6 @@ static size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64
 	return sets;
 }
 
-/* User-defined contents, or NULL. */
-static const struct plan_contents *contents_of(const struct problem_data *problem, size_t tensor)
-{
-	const struct reference_plan *reference = problem->reference;
-
-	for (size_t i = 0; i < reference->contents_count; i++)
-		if (reference->contents[i].tensor == tensor)
-			return &reference->contents[i];
-	return NULL;
-}
-
 size_t problem_data_group_size_variants(const struct problem_data *problem)
 {
 	const struct reference_plan *reference = problem->reference;
@@ -182,6 +171,11 @@ CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_
 const struct plan_buffer *problem_output(const struct problem_data *problem, size_t output)
 {
 	return &problem->reference->tensors[problem->reference->outputs[output].tensor];
+}
+
+CUdeviceptr problem_output_of(const struct problem_data *problem, size_t set, size_t output)
+{
+	return problem_tensor(problem, set, problem->reference->outputs[output].tensor);
 }
 
 bool problem_data_restores_inputs(const struct problem_data *problem)
@@ -256,9 +250,7 @@ bool problem_data_poison(
 		const struct plan_buffer *tensor = problem_output(problem, i);
 
 		if (tensor->role == BUFFER_OUTPUT &&
-			!helper_poison_pieces(gpu,
-				problem_tensor(
-					problem, first, problem->reference->outputs[i].tensor),
+			!helper_poison_pieces(gpu, problem_output_of(problem, first, i),
 				tensor->bytes, helper_output_poison[tensor->dtype],
 				problem->arena.set_bytes, count))
 			return false;
@@ -273,7 +265,7 @@ static bool fill(struct gpu_session *gpu, const struct problem_data *problem, si
 						   : fill_random(gpu, problem, set, tensor, data);
 }
 
-/* Any numbers are accepted. */
+/* The operation accepts any numbers. */
 static bool is_free(const struct plan_buffer *tensor)
 {
 	return tensor->role == BUFFER_INPUT && tensor->bytes && dtype_is_float(tensor->dtype) &&
@@ -337,15 +329,17 @@ static bool fill_set(struct gpu_session *gpu, const struct problem_data *problem
 	return problem_data_restore_inputs(gpu, problem, set);
 }
 
-/* Without pitch. */
 static bool contents_make(struct gpu_session *gpu, const struct problem_data *problem,
 	size_t tensor, struct text *elements)
 {
 	const struct reference_plan *reference = problem->reference;
-	const struct plan_contents *contents = contents_of(problem, tensor);
+	const struct plan_contents *contents = NULL;
 	struct error err = {0};
 	enum status status;
 
+	for (size_t i = 0; i < reference->contents_count && !contents; i++)
+		if (reference->contents[i].tensor == tensor)
+			contents = &reference->contents[i];
 	if (!contents)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "tensor %zu has no contents", tensor);
 	status = contents->file ? array_file_read(contents->file, &reference->tensors[tensor],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A problem's tensors in device memory, in several sets, and the expected values of its outputs
- * (README.md). Set 0 is for verification.
+ * A problem's tensors in device memory, in several sets, and the expected values of its outputs.
+ * README.md describes the sets. Set 0 is for verification.
  */
 #ifndef MEASURE_PROBLEM_DATA_H
 #define MEASURE_PROBLEM_DATA_H
@@ -11,9 +11,9 @@
 
 enum {
 	PROBLEM_SETS_MAX = 256,
-	SETS_IN_PLACE = 64, /* minimum in place, if memory allows it */
+	SETS_IN_PLACE = 64, /* minimum for kernels in place, if memory allows it */
 	PROBE_SETS_MAX = 4,
-	POINTS_FULL_MAX = 1 << 22, /* larger outputs in part */
+	POINTS_FULL_MAX = 1 << 22, /* larger outputs are compared in part */
 	POINTS_PATCH = 16,
 	POINTS_PER_PATCH = 4,
 	NO_SET = -1,
@@ -30,39 +30,39 @@ struct problem_data {
 	char key[HASH_SIZE];
 	struct device_problem description;
 	const struct reference_plan *reference; /* of the description */
-	struct arena arena;                     /* base 0: evicted */
+	struct arena arena;                     /* base 0: not on the GPU */
 	size_t set_count;                       /* a power of two */
-	size_t probe_count;                     /* 0 if they do not fit */
-	bool is_warm;                           /* the L2 holds the sets */
+	size_t probe_count;                     /* sets of probe inputs; 0: they do not fit */
+	bool is_warm;                           /* runs find data in the L2 */
 	uint64_t *input_checksums;              /* per tensor, over all sets */
 	unsigned users;                         /* loaded candidates */
-	unsigned long request;                  /* last used */
+	unsigned long request;                  /* the last request that used the problem */
 	bool touched; /* an unchecked kernel ran on the tensors, or one wrote out of bounds */
 	/* 0: the sets hold the first inputs, else fresh ones. second_set (NO_SET: none) holds the
 	 * second inputs instead. */
 	uint64_t generation;
 	size_t second_set;
-	double confirmed_us; /* fastest retested time; 0: none */
+	double confirmed_us; /* time of the fastest retested candidate; 0: none */
 
-	/* Contents of tensors that kernels overwrite or the host computes; else 0. */
+	/* Copies of tensors that kernels overwrite or the host computes; else 0. */
 	CUdeviceptr *originals;
 
-	/* Not ok: there are none. */
+	/* If its outcome is not ok, there are no expected values. */
 	struct failure reference_failure;
-	/* Per output; may be NULL. */
+	/* Per output; NULL before they are computed. */
 	struct expected *expected[INPUTS_COUNT];
-	bool has_no_second;               /* the reference failed on them */
+	bool has_no_second;               /* the reference failed on the second inputs */
 	uint64_t cipher[INPUTS_COUNT][2]; /* keys of units and values */
-	/* Unknown to kernels: the seed of second and fresh inputs and of second points; the choice
-	 * of sets. */
+	/* No kernel can know these: the seed of second and fresh inputs and of the second compared
+	 * units, and the choice of sets. */
 	uint64_t fresh_seed;
 	struct random_state fresh;
 };
 
-/* Pure function. */
 size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_bytes);
 
-/* Different group sizes over the sets; 1 without groups or if fixed. */
+/* Returns the number of different group sizes in the sets; 1 if there are no groups or they are
+ * fixed. */
 size_t problem_data_group_size_variants(const struct problem_data *problem);
 
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem);
@@ -70,26 +70,27 @@ bool problem_data_fill_second(struct gpu_session *gpu, struct problem_data *prob
 /* `second` gets the second inputs, all other sets new ones. */
 bool problem_data_fill_fresh(struct gpu_session *gpu, struct problem_data *problem, size_t second);
 bool problem_data_fill_first(struct gpu_session *gpu, struct problem_data *problem);
-/* In `count` sets, except for outputs overwritten in place. */
+/* Poisons the outputs of `count` sets, except those that kernels overwrite in place. */
 bool problem_data_poison(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t first, size_t count);
-/* Restores overwritten tensors. */
+/* Restores tensors that kernels overwrite in place. */
 bool problem_data_restore_inputs(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t set);
 bool problem_data_restores_inputs(const struct problem_data *problem);
-/* If `touched`: no candidate is blamed for another one. */
+/* If the tensors are `touched`, fills them again, so that no candidate is blamed for another one.
+ */
 bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem);
-/* Over all sets, to scratch counter first_counter + tensor. */
+/* Adds an input's checksum over all sets to scratch counter first_counter + tensor. */
 bool problem_data_checksum(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t first_counter);
-/* Until problem_data_prepare(). */
+/* Frees the device memory until problem_data_prepare(). */
 void problem_data_evict(struct gpu_session *gpu, struct problem_data *problem);
 void problem_data_release(struct gpu_session *gpu, struct problem_data *problem);
 
 const struct plan_buffer *problem_output(const struct problem_data *problem, size_t output);
 CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_t tensor);
+CUdeviceptr problem_output_of(const struct problem_data *problem, size_t set, size_t output);
 
-/* compared output units: pure functions */
 /* All elements of a small output; of a large one, points of every patch, the edges, and full rows
  * and columns. Linear indices over rows x columns (without pitch), perhaps with duplicates; the
  * caller frees them. Returns their number, at most 2*POINTS_FULL_MAX. rows and columns must be

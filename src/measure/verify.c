@@ -41,19 +41,13 @@ static size_t counter_of(const struct layout *layout, size_t output, size_t coun
 	return layout->rest + output * COUNTER_COUNT + counter;
 }
 
-static CUdeviceptr output_of_set(const struct loaded *loaded, size_t set, size_t output)
-{
-	return problem_tensor(
-		loaded->problem, set, loaded->problem->reference->outputs[output].tensor);
-}
-
 static bool checksum_output(
 	struct gpu_session *gpu, const struct loaded *loaded, size_t output, size_t counter)
 {
 	const struct plan_buffer *tensor = problem_output(loaded->problem, output);
 	uint64_t size = dtype_size(tensor->dtype);
 
-	return helper_checksum(gpu, output_of_set(loaded, 0, output), tensor->rows,
+	return helper_checksum(gpu, problem_output_of(loaded->problem, 0, output), tensor->rows,
 		tensor->columns * size, tensor->ld * size, counter);
 }
 
@@ -64,21 +58,10 @@ static bool checksum_pitch(
 	uint64_t size = dtype_size(tensor->dtype);
 
 	return tensor->ld == tensor->columns ||
-	       helper_checksum(gpu, output_of_set(loaded, 0, output) + tensor->columns * size,
+	       helper_checksum(gpu,
+		       problem_output_of(loaded->problem, 0, output) + tensor->columns * size,
 		       tensor->rows - 1, (tensor->ld - tensor->columns) * size, tensor->ld * size,
 		       counter);
-}
-
-static bool verify_compare(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
-	enum inputs inputs, size_t output)
-{
-	const struct reference_output *reference = &loaded->problem->reference->outputs[output];
-	const struct expected *expected = &loaded->problem->expected[inputs][output];
-
-	return helper_compare(gpu, output_of_set(loaded, set, output),
-		problem_output(loaded->problem, output), expected,
-		reference->tolerance_abs * (reference->abs_scales ? expected->scale : 1),
-		reference->tolerance_rel, output);
 }
 
 static bool outputs_clear(struct gpu_session *gpu, const struct loaded *loaded, size_t set)
@@ -94,7 +77,8 @@ static bool compare_all(
 	bool done = expected_cipher(gpu, loaded->problem, inputs);
 
 	for (size_t i = 0; done && i < loaded->problem->reference->output_count; i++)
-		done = verify_compare(gpu, loaded, set, inputs, i);
+		done = helper_compare(gpu, problem_output_of(loaded->problem, set, i),
+			&loaded->problem->expected[inputs][i], i);
 	return done && expected_cipher(gpu, loaded->problem, inputs);
 }
 
@@ -174,62 +158,67 @@ static void find_stray_writes(const struct loaded *loaded, const struct layout *
 				text->length ? "; " : "", problem_output(loaded->problem, i)->name);
 }
 
-static uint64_t points_of(const struct loaded *loaded, size_t output)
+static uint64_t points_of(const struct expected *expected)
 {
-	const struct expected *expected = &loaded->problem->expected[INPUTS_FIRST][output];
-
 	return expected->unit_count * expected->unit_size;
 }
 
-static void describe_difference(const struct loaded *loaded, size_t index,
-	const struct helper_compare_result *compared, struct text *text)
+static bool is_wrong(const struct expected *expected, const struct helper_compare_result *compared)
 {
-	const struct plan_buffer *output = problem_output(loaded->problem, index);
-	const struct reference_output *reference = &loaded->problem->reference->outputs[index];
+	return (double)compared->violations >
+	       expected->output->differ_ratio * (double)points_of(expected);
+}
 
-	text_appendf(text, "%s%s: %llu of %llu points differ from %s", text->length ? "; " : "",
-		output->name, (unsigned long long)compared->violations,
-		(unsigned long long)points_of(loaded, index), verified_texts[reference->verified]);
-	if (reference->differ_ratio > 0)
-		text_appendf(text, ", more than %g", reference->differ_ratio);
-	if (compared->nan_count)
-		text_appendf(text, " (%llu are NaN or not written)",
-			(unsigned long long)compared->nan_count);
-	text_appendf(text, "; the first is at row %llu, column %llu: expected %.9g, found %.9g",
-		(unsigned long long)(compared->first_bad / output->columns),
-		(unsigned long long)(compared->first_bad % output->columns),
-		compared->first_expected, compared->first_out);
-	if (!isfinite(compared->first_expected))
-		text_append(text, expected_finite_hint);
+/* Describes the outputs that are wrong. */
+static void describe_differences(
+	const struct loaded *loaded, const struct helper_compare_result *results, struct text *text)
+{
+	for (size_t i = 0; i < loaded->problem->reference->output_count; i++) {
+		const struct helper_compare_result *compared = &results[i];
+		const struct expected *expected = &loaded->problem->expected[INPUTS_FIRST][i];
+		const struct plan_buffer *output = expected->tensor;
+
+		if (!is_wrong(expected, compared))
+			continue;
+		text_appendf(text, "%s%s: %llu of %llu points differ from %s",
+			text->length ? "; " : "", output->name,
+			(unsigned long long)compared->violations,
+			(unsigned long long)points_of(expected),
+			verified_texts[expected->output->verified]);
+		if (expected->output->differ_ratio > 0)
+			text_appendf(text, ", more than %g", expected->output->differ_ratio);
+		if (compared->nan_count)
+			text_appendf(text, " (%llu are NaN or not written)",
+				(unsigned long long)compared->nan_count);
+		text_appendf(text,
+			"; the first is at row %llu, column %llu: expected %.9g, found %.9g",
+			(unsigned long long)(compared->first_bad / output->columns),
+			(unsigned long long)(compared->first_bad % output->columns),
+			compared->first_expected, compared->first_out);
+		if (!isfinite(compared->first_expected))
+			text_append(text, expected_finite_hint);
+	}
 }
 
 /* first_* describe the first output with a difference. */
-static void take_compared(const struct loaded *loaded, size_t output,
+static void take_compared(const struct expected *expected,
 	const struct helper_compare_result *compared, struct result *result)
 {
 	struct verification *all = &result->verification;
-	const double scale = loaded->problem->expected[INPUTS_FIRST][output].scale;
 
 	if (compared->violations && !all->violations) {
 		all->first_bad = compared->first_bad;
 		all->first_out = compared->first_out;
 		all->first_expected = compared->first_expected;
 	}
-	all->points += points_of(loaded, output);
+	all->points += points_of(expected);
 	all->violations += compared->violations;
 	all->max_abs_error = fmax(all->max_abs_error, compared->max_abs_error);
-	if (scale > 0)
-		all->max_rel_error = fmax(all->max_rel_error, compared->max_abs_error / scale);
-	if (loaded->problem->reference->outputs[output].verified > result->verified)
-		result->verified = loaded->problem->reference->outputs[output].verified;
-}
-
-static bool is_wrong(
-	const struct loaded *loaded, size_t output, const struct helper_compare_result *compared)
-{
-	return (double)compared->violations >
-	       loaded->problem->reference->outputs[output].differ_ratio *
-		       (double)points_of(loaded, output);
+	if (expected->scale > 0)
+		all->max_rel_error =
+			fmax(all->max_rel_error, compared->max_abs_error / expected->scale);
+	if (expected->output->verified > result->verified)
+		result->verified = expected->output->verified;
 }
 
 static enum outcome judge(const struct loaded *loaded, const struct layout *layout,
@@ -244,10 +233,9 @@ static enum outcome judge(const struct loaded *loaded, const struct layout *layo
 		(struct verification){.done = true, .first_out = NAN, .first_expected = NAN};
 	result->verified = VERIFIED_REFERENCE;
 	find_stray_writes(loaded, layout, counters, &strays);
+	describe_differences(loaded, compared, &wrong);
 	for (size_t i = 0; i < layout->outputs; i++) {
-		take_compared(loaded, i, &compared[i], result);
-		if (is_wrong(loaded, i, &compared[i]))
-			describe_difference(loaded, i, &compared[i], &wrong);
+		take_compared(&loaded->problem->expected[INPUTS_FIRST][i], &compared[i], result);
 		same &= counters[counter_of(layout, i, COUNTER_FIRST)] ==
 			counters[counter_of(layout, i, COUNTER_SECOND)];
 	}
@@ -291,7 +279,8 @@ static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded,
 		const uint64_t pitch_bytes = tensor->ld * size;
 
 		if (!helper_checksum(gpu,
-			    output_of_set(loaded, set, i / parts) + first * each * pitch_bytes,
+			    problem_output_of(loaded->problem, set, i / parts) +
+				    first * each * pitch_bytes,
 			    (bits_digest_rows(rows, part) - first) * each, tensor->columns * size,
 			    pitch_bytes, first_counter + i))
 			return false;
@@ -393,7 +382,6 @@ enum {
 static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 	const struct verify_sample *sample, const struct layout *layout)
 {
-	const struct reference_plan *reference = loaded->problem->reference;
 	const size_t step = (sample->count + WRITTEN_SETS_MAX - 1) / WRITTEN_SETS_MAX;
 
 	for (size_t k = 0; k * step < sample->count; k++)
@@ -402,8 +390,8 @@ static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 
 			if (tensor->role == BUFFER_OUTPUT &&
 				!helper_count_written(gpu,
-					problem_tensor(loaded->problem, sample->first + k * step,
-						reference->outputs[i].tensor),
+					problem_output_of(
+						loaded->problem, sample->first + k * step, i),
 					tensor->bytes, helper_output_poison[tensor->dtype],
 					layout->total + k))
 				return false;
@@ -428,9 +416,7 @@ static void take_sample(const struct loaded *loaded, const struct verify_sample 
 {
 	CLEANUP(text_release) struct text wrong = {0};
 
-	for (size_t i = 0; i < layout->outputs; i++)
-		if (is_wrong(loaded, i, &compared[i]))
-			describe_difference(loaded, i, &compared[i], &wrong);
+	describe_differences(loaded, compared, &wrong);
 	if (!wrong.length && has_unwritten(loaded, sample, counters + layout->total))
 		text_append(&wrong, "the kernel wrote nothing in a timed run");
 	result->outcome = wrong.length ? OUTCOME_WRONG_RESULT : OUTCOME_OK;

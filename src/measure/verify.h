@@ -13,7 +13,7 @@ void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_re
 /* Computes missing expected values; may set reference_failed. */
 bool verify_prepare(
 	struct gpu_session *gpu, struct problem_data *problem, struct device_reply *reply);
-/* Sets of a sample. The compared one is `set`, with the second inputs, or the first if there are no
+/* The sets of a sample. `set` is compared; it holds the second inputs, or the first if there are no
  * others. */
 struct verify_sample {
 	size_t first, count, set;
@@ -21,12 +21,12 @@ struct verify_sample {
 /* Other work may precede verify_sample(). */
 bool verify_sample_queue(
 	struct gpu_session *gpu, const struct loaded *loaded, const struct verify_sample *sample);
-/* wrong_result if results of `set` are wrong or another set is unwritten. with_memory includes
- * verify_memory(). Returns false only if the check failed. */
+/* The outcome is wrong_result if results of `set` are wrong or another set is unwritten.
+ * with_memory includes verify_memory(). Returns false only if the check failed. */
 bool verify_sample(struct gpu_session *gpu, const struct loaded *loaded,
 	const struct verify_sample *sample, bool with_memory, struct result *result);
-/* out_of_bounds if guard zones or inputs changed. All sets must hold the first inputs. Returns
- * false only if the check failed. */
+/* The outcome is out_of_bounds if guard zones or inputs changed. All sets must hold the first
+ * inputs. Returns false only if the check failed. */
 bool verify_memory(struct gpu_session *gpu, const struct loaded *loaded, struct result *result);
 
 #endif
