@@ -126,7 +126,6 @@ static enum status cuda_open(struct device *device, const char *rest,
 	cuda->setup = (struct measure_setup){
 		.device = string_copy(device->identity.uuid),
 		.seed = options->seed,
-		.memory_limit_bytes = options->memory_limit_bytes,
 		.kernel_timeout_s = kernel_timeout_s(options),
 		.l2_warm = options->l2_warm,
 	};
@@ -137,7 +136,7 @@ static enum status cuda_open(struct device *device, const char *rest,
 	TRY(device_spec_match(
 		&cuda->found.gpus[0].facts, options->config_folders, &device->spec, err));
 	TRY(gpu_lock_acquire(device->identity.uuid, options->wait_s, &device->lock_fd, err));
-	/* the worker makes its context while the caller compiles the helper kernels */
+	/* meanwhile, the caller compiles the helper kernels */
 	executor_add(&cuda->executor, NULL, 0, &none, NULL);
 	pool_work(&cuda->executor.measures);
 	return STATUS_OK;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A device verifies and samples candidates. Its kind is cuda (a GPU), model (a spec sheet whose
- * times are predicted), replay (a recorded journal) or program (a user's program that answers with
- * times).
+ * times are predicted), replay (a recorded journal) or program (a user's program).
  *
  * A job contains everything that it needs and gets one reply. If it crashes or hangs its process,
  * its outcome is crashed or timed_out, and a new process serves the other jobs. The device is lost
@@ -31,7 +30,6 @@ struct device_options {
 	uint64_t seed;                     /* of the inputs */
 	double kernel_timeout_s;           /* of a step with a candidate; 0: 10 s */
 	double reference_timeout_s;        /* 0: 300 s */
-	uint64_t memory_limit_bytes;       /* 0: 80% of the free memory */
 	bool l2_warm;                      /* inputs are in the L2 before each timed run */
 };
 
@@ -82,7 +80,7 @@ struct device {
 	struct pool *pools[DEVICE_POOLS_MAX];
 	size_t pool_count;
 	bool lost, by_program;        /* by_program: a user's program measures */
-	struct device_reply *replies; /* not polled yet, from reply_first on */
+	struct device_reply *replies; /* from reply_first on */
 	size_t reply_first, reply_count, reply_capacity;
 	size_t unanswered;
 	size_t ahead;                /* queue depth that keeps the device busy */

@@ -91,8 +91,7 @@ static enum status context_open(struct gpu_session *gpu, struct error *err)
 	TRY(cuda_check(cuda, cuda->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING),
 		"making a stream", err));
 	TRY(cuda_check(cuda, cuda->cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", err));
-	gpu->memory_limit_bytes = gpu->options.memory_limit_bytes ? gpu->options.memory_limit_bytes
-								  : free_bytes / 5 * 4;
+	gpu->memory_limit_bytes = free_bytes / 5 * 4;
 	return STATUS_OK;
 }
 

@@ -26,7 +26,7 @@ struct gpu_session {
 	struct device_listing gpu;
 	struct measure_setup options; /* without the helper kernels */
 	int64_t request_id;
-	uint64_t ticket; /* in the request */
+	uint64_t ticket; /* index of the job in progress */
 	bool has_job;
 	uint64_t memory_limit_bytes, memory_used_bytes;
 	struct {
@@ -43,18 +43,18 @@ struct gpu_session {
 	bool clock_is_locked; /* warm-ups do not raise the clock */
 	/* Overhead of a sample: a run, a replay. NaN until measured. */
 	double single_extra_us, graph_extra_us;
-	/* False: no memory is unused. May be NULL. */
+	/* Frees unused memory; false: there is none. May be NULL. */
 	bool (*reclaim)(void *context);
 	void *reclaim_context;
 	int reply_fd;
 	struct failure failure;
-	double *spent_ms; /* of the current phase; may be NULL */
+	double *spent_ms; /* receives the time of the current phase; may be NULL */
 	double phase_start_s;
 };
 
 enum {
 	SCRATCH_BYTES = 32768,
-	SCRATCH_RESULTS_OFFSET = 0, /* per output */
+	SCRATCH_RESULTS_OFFSET = 0, /* one per output */
 	SCRATCH_COUNTERS_OFFSET = PLAN_OUTPUTS_MAX * sizeof(struct helper_compare_result),
 	SCRATCH_COUNTERS = (SCRATCH_BYTES - SCRATCH_COUNTERS_OFFSET) / 8,
 };
@@ -75,9 +75,8 @@ typedef bool gpu_run(struct gpu_session *gpu, const void *context, size_t index)
 bool gpu_graph_make(struct gpu_session *gpu, CUstreamCaptureMode mode, gpu_run *run,
 	const void *context, unsigned runs, CUgraphExec *made);
 
-/* Unless they are open. */
 enum status gpu_session_driver(struct gpu_session *gpu, struct error *err);
-/* Makes context and stream, and loads helper kernels if the setup has them, unless done. */
+/* Makes the context and loads the helper kernels of the setup, unless an earlier call did. */
 enum status gpu_session_open(
 	struct gpu_session *gpu, const struct measure_setup *setup, struct error *err);
 void gpu_session_close(struct gpu_session *gpu);
@@ -85,7 +84,7 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 	struct device_listing *gpu, struct error *err);
 
 void gpu_send(const struct gpu_session *gpu, const struct record *record, const void *message);
-/* Before a step that may take allow_s (0: the usual limit). `reference`: it computes the job's
+/* Announces a step that may take allow_s (0: the usual limit). `reference`: it computes the job's
  * reference. */
 void gpu_progress(const struct gpu_session *gpu, double allow_s, bool reference);
 bool gpu_synchronize(struct gpu_session *gpu, const char *what);
@@ -99,7 +98,7 @@ void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes);
 enum {
 	GPU_LAUNCH_ATTRIBUTES = 2
 };
-/* Points to the attributes; NULL without clusters and cooperation. */
+/* Points to the attributes, which may be NULL without clusters and cooperation. */
 CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const struct launch_shape *shape,
 	CUlaunchAttribute attributes[GPU_LAUNCH_ATTRIBUTES]);
 

@@ -11,7 +11,6 @@
 static const struct record_member setup_members[] = {
 	SETUP(device),
 	SETUP(seed),
-	SETUP(memory_limit_bytes),
 	SETUP(kernel_timeout_s),
 	SETUP(reference_timeout_s),
 	SETUP(l2_warm),

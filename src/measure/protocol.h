@@ -13,33 +13,32 @@
 #include "process/worker.h"
 
 /* ---- requests ---- */
-/* Constant in a process, except for reference_timeout_s. */
+/* Settings of a process. Only reference_timeout_s may change between its requests. */
 struct measure_setup {
 	char *device; /* UUID */
 	uint64_t seed;
-	uint64_t memory_limit_bytes; /* 0: 80% of the free memory */
 	double kernel_timeout_s, reference_timeout_s;
-	bool l2_warm;  /* one set of buffers */
-	char *helpers; /* file; NULL: only the context is made */
+	bool l2_warm;  /* all runs use one set of buffers */
+	char *helpers; /* file of the helper kernels; NULL: only the context is made */
 };
 RECORD_DECLARE(struct measure_setup, measure_setup_record);
 
 struct device_problem {
 	const char *operation, *text; /* borrowed; text is canonical */
 	struct reference_plan reference;
-	char **cubins; /* of the reference's kernel, per build unit */
+	char **cubins; /* code of the reference's kernel, per build unit */
 	size_t cubin_count;
 };
 RECORD_DECLARE(struct device_problem, device_problem_record);
 void device_problem_key(const struct device_problem *problem, char key[HASH_SIZE]);
 
-/* To load, verify (if `verify`) and sample. */
+/* A candidate that is loaded, verified if `verify` is set, and sampled. */
 struct device_job {
-	/* Repeated by the reply. */
+	/* the reply repeats it */
 	uint64_t ticket;
 	struct device_problem *problem; /* NULL for the anchor */
 	struct plan *plan;
-	char **cubins; /* for kernel_code_read(), per unit */
+	char **cubins; /* files, per build unit */
 	size_t cubin_count;
 	uint32_t load; /* jobs with different numbers are loaded separately */
 	bool verify;
@@ -53,7 +52,7 @@ RECORD_DECLARE(struct device_job, device_job_record);
 /* A round takes one observation of every job. Nothing is timed without rounds and energy_s. */
 struct sampling {
 	unsigned rounds;
-	unsigned rounds_before; /* of earlier requests, for recordings */
+	unsigned rounds_before; /* rounds of earlier requests; for recordings */
 	double seconds_max;     /* no observation begins later; 0: no limit */
 	double give_up_us;      /* a job with a slower first observation stops; 0: never */
 	double rest_ratio;      /* idle time after a sample batch, relative to its busy time */
@@ -82,7 +81,7 @@ struct measure_request {
 	struct measure_setup *setup;
 	struct device_job *jobs;
 	size_t job_count;
-	bool measures, verifies; /* verifies: by programs */
+	bool measures, verifies; /* verifies: a program verifies all jobs */
 	struct sampling sampling;
 };
 RECORD_DECLARE(struct measure_request, measure_request_record);
@@ -91,7 +90,7 @@ RECORD_DECLARE(struct measure_request, measure_request_record);
 struct device_listing {
 	struct device_facts facts;
 	struct device_identity identity; /* without the anchor */
-	char busy_by[128];               /* not sent; may be "" */
+	char busy_by[128];               /* holder of the lock, or ""; not sent */
 };
 RECORD_DECLARE(struct device_listing, device_listing_record);
 
@@ -107,18 +106,18 @@ RECORD_DECLARE(struct measure_gpus, measure_gpus_record);
 
 struct device_reply {
 	uint64_t ticket;       /* of the job */
-	bool lost;             /* no other reply follows */
-	bool fatal;            /* the last reply */
+	bool lost;             /* the device is lost: no other reply follows */
+	bool fatal;            /* the context is lost: the worker ends */
 	bool reference_failed; /* no candidate of the problem can be verified */
-	bool gave_up;          /* because of give_up_us */
+	bool gave_up;          /* sampling stopped at give_up_us */
 	struct result result;  /* resources may be NULL; a sample is the median of a sample batch */
 };
 
 struct measure_answer {
 	int64_t id;       /* of the request */
-	int64_t progress; /* index of the job, or -1 */
+	int64_t progress; /* index of the job in progress, or -1 */
 	bool is_progress;
-	bool reference; /* of the job's reference */
+	bool reference; /* the job's reference is being computed */
 	double allow_s; /* 0: the usual limit */
 	int64_t job;    /* index */
 	bool has_outcome;

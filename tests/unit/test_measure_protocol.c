@@ -95,7 +95,6 @@ TEST(jobs_survive_the_pipe)
 		{.ticket = 7, .plan = &plan}};
 	struct measure_setup setup = {.device = name,
 		.seed = 0xfedcba9876543210u,
-		.memory_limit_bytes = (uint64_t)1 << 40,
 		.kernel_timeout_s = 2.5,
 		.reference_timeout_s = 7,
 		.l2_warm = true,
