@@ -69,7 +69,7 @@ static const struct record_member hello_members[] = {
 static RECORD_DEFINE(struct program_hello, hello_record, hello_members, .name = "hello");
 
 /* ---- configurations ---- */
-static struct program_known *known_add(struct program *program, const struct device_job *job)
+static struct program_known *known_of(struct program *program, const struct device_job *job)
 {
 	for (size_t i = 0; i < program->known_count; i++)
 		if (strcmp(program->known[i].problem, job->problem->text) == 0 &&
@@ -80,15 +80,6 @@ static struct program_known *known_add(struct program *program, const struct dev
 		(struct program_known){.problem = string_copy(job->problem->text),
 			.configuration = string_copy(job->configuration)};
 	return &program->known[program->known_count++];
-}
-
-/* The job's configuration points into the entry. */
-static struct program_known *known_of(struct program *program, const struct device_job *job)
-{
-	for (size_t i = 0; i < program->known_count; i++)
-		if (program->known[i].configuration == job->configuration)
-			return &program->known[i];
-	BUG("a job without a configuration");
 }
 
 static bool times(const struct executor_request *request)
@@ -303,7 +294,7 @@ static enum status program_submit(struct device *device, const struct device_job
 			.ticket = jobs[i].ticket, .result.measured = {NAN, NAN, NAN}};
 
 		if (!is_anchor(&jobs[i]) && sampling->energy_s <= 0) {
-			struct program_known *known = known_add(program, &jobs[i]);
+			struct program_known *known = known_of(program, &jobs[i]);
 
 			prepares[left] = program->executor.can_prepare && !known->is_prepared;
 			known->is_prepared |= prepares[left];
