@@ -8,7 +8,7 @@
 #include "base/text.h"
 
 void base64_append(struct text *text, const void *data, size_t size);
-/* False if the string is not what base64_append() writes. */
+/* Returns false if the string is not what base64_append() writes. */
 bool base64_decode(const char *string, struct text *bytes);
 
 #endif

@@ -39,7 +39,7 @@ void clock_format_duration(double seconds, char *text, unsigned size)
 {
 	const long whole = lround(seconds);
 
-	/* the rounded number counts: "60.0 s" never appears */
+	/* the rounded number selects the unit, so "60.0 s" never appears */
 	if (round(seconds * 1e3) < 1000)
 		snprintf(text, size, "%.0f ms", seconds * 1e3);
 	else if (round(seconds * 10) < 600)

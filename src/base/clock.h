@@ -9,7 +9,7 @@ enum {
 	CLOCK_DATE_SIZE = 24
 };
 
-double clock_seconds(void); /* monotonic, with any origin */
+double clock_seconds(void); /* only differences have a meaning */
 void clock_sleep(double seconds);
 /* UTC, e.g. "2026-01-31T12:00:00Z". */
 void clock_date(char text[CLOCK_DATE_SIZE]);

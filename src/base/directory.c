@@ -63,7 +63,8 @@ static int not_dots(const struct dirent *entry)
 
 static int compare_names(const struct dirent **a, const struct dirent **b)
 {
-	return strcmp((*a)->d_name, (*b)->d_name); /* unlike alphasort(), in any locale */
+	return strcmp(
+		(*a)->d_name, (*b)->d_name); /* unlike alphasort(), independent of the locale */
 }
 
 enum status directory_list(

@@ -46,10 +46,11 @@ struct error {
 enum status error_set(struct error *err, enum status status, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 
-/* Prefixes the message with "text: ". Returns err's status; STATUS_FAILED for NULL. */
+/* Prefixes the message with "text: ". Returns err's status, or STATUS_FAILED if err is NULL. */
 enum status error_context(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Appends text with its line breaks, e.g. a compiler's log; elsewhere a %s becomes one line. */
+/* Appends text and keeps its line breaks, e.g. of a compiler's log. Elsewhere a %s becomes one
+ * line. */
 enum status error_lines(struct error *err, const char *lines);
 
 enum status error_hint(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -288,14 +288,7 @@ static enum status remove_leftover(const char *name, void *context, struct error
 	return STATUS_OK;
 }
 
-static void remove_leftovers(const char *target, const char *folder)
-{
-	CLEANUP(memory_free) char *prefix = string_format("%s" TEMPORARY, path_name(target));
-
-	(void)directory_list(folder, remove_leftover, &(struct leftovers){folder, prefix}, NULL);
-}
-
-/* mode: of the replaced file; NULL: a new one. */
+/* mode is that of the replaced file; NULL for a new one. */
 static enum status write_replacing(
 	const char *target, const void *data, size_t size, const mode_t *mode, struct error *err)
 {
@@ -353,9 +346,7 @@ enum status file_write(const char *path, const void *data, size_t size, struct e
 
 enum status file_expect_writable(const char *path, struct error *err)
 {
-	CLEANUP(memory_free) char *target = NULL;
-	CLEANUP(memory_free) char *folder = NULL;
-	CLEANUP(memory_free) char *temporary = NULL;
+	CLEANUP(memory_free) char *target = NULL, *folder = NULL, *temporary = NULL, *prefix = NULL;
 	struct stat info;
 	bool exists;
 	int fd;
@@ -369,7 +360,8 @@ enum status file_expect_writable(const char *path, struct error *err)
 	if (!directory_exists(folder))
 		return error_set(err, STATUS_BAD_INPUT, "%s: there is no folder %s to write into",
 			path, folder);
-	remove_leftovers(target, folder);
+	prefix = string_format("%s" TEMPORARY, path_name(target));
+	(void)directory_list(folder, remove_leftover, &(struct leftovers){folder, prefix}, NULL);
 	fd = create_temporary(target, &temporary);
 	if (fd < 0)
 		return error_set(err, STATUS_BAD_INPUT,
@@ -568,7 +560,7 @@ enum status path_cache_folder(const char *chosen, char **folder, struct error *e
 					     : NULL;
 	if (*folder)
 		return STATUS_OK;
-	/* others can predict this name */
+	/* other users can predict this name */
 	*folder = string_format("/tmp/tiletune-%u", (unsigned)geteuid());
 	return directory_make_own(*folder, err);
 }

@@ -58,8 +58,8 @@ void file_unlock(struct file_lock *lock); /* for CLEANUP() */
 
 bool file_exists(const char *path);
 bool file_is_regular(const char *path);
-/* Refuses pipes and devices, which could block forever; for files that another file names or that
- * are read twice. */
+/* Refuses pipes and devices, which could block forever. Used for files that another file names or
+ * that are read twice. */
 static inline enum status file_read_regular(
 	const char *path, struct text *content, struct error *err)
 {
@@ -72,10 +72,10 @@ static inline enum status file_read_regular(
 bool file_is_same(const char *a, const char *b);
 bool directory_exists(const char *path);
 
-/* Resolves all links; true for a missing path. */
+/* Resolves all links. Returns true for a missing path. */
 bool file_is_below(const char *path, const char *folder);
-/* For a file name in a JSON file of `folder`: refuses links out of that folder. If the name leaves
- * it ("../x", "/x"), links must stay in the folder that it names. */
+/* Checks a file name from a JSON file in `folder`: refuses links out of that folder. If the name
+ * leaves it ("../x", "/x"), links must stay in the folder that it names. */
 enum status file_expect_inside(const char *folder, const char *name, struct error *err);
 
 /* Creates path and its parents. */
@@ -89,8 +89,8 @@ typedef enum status directory_visit(const char *name, void *context, struct erro
 enum status directory_list(
 	const char *path, directory_visit *visit, void *context, struct error *err);
 struct name_set;
-/* Adds the names that end with the suffix, without it. Skips names with a leading full stop, and
- * missing folders. */
+/* Adds the names that end with the suffix, without the suffix. Skips names that begin with a full
+ * stop. A missing folder has no names. */
 enum status directory_names(
 	const char *path, const char *suffix, struct name_set *names, struct error *err);
 
@@ -101,7 +101,7 @@ enum status path_to_write(const char *path, char **target, struct error *err);
 char *path_join(const char *folder, const char *name);
 char *path_parent(const char *path);     /* "a/b" -> "a", "b" -> "."; caller frees */
 const char *path_name(const char *path); /* "a/b.c" -> "b.c"; points into path */
-char *path_executable(void);             /* of this program; caller frees */
+char *path_executable(void);             /* path of this program; caller frees */
 /* Sets *folder to `chosen` or, if NULL, $XDG_CACHE_HOME/tiletune, ~/.cache/tiletune, or a folder in
  * /tmp that only this user may write to. The caller frees *folder, also on failure. */
 enum status path_cache_folder(const char *chosen, char **folder, struct error *err);

@@ -116,7 +116,7 @@ void format_markdown(struct text *text, const char *string)
 	}
 }
 
-/* A conversion without stars: "%-8.3f". */
+/* A printf conversion with numbers instead of stars: "%-8.3f". */
 struct conversion {
 	char spec[48];
 	size_t length;
@@ -226,16 +226,10 @@ bool pair_next(const char **list, struct pair *pair)
 	return true;
 }
 
-static bool pair_is(const struct pair *pair, const char *name)
-{
-	return (int)strlen(name) == pair->name_length &&
-	       strncmp(pair->name, name, (size_t)pair->name_length) == 0;
-}
-
 bool pair_find(const char *list, const char *name, struct pair *pair)
 {
 	while (pair_next(&list, pair))
-		if (pair_is(pair, name))
+		if ((int)strlen(name) == pair->name_length && string_starts_with(pair->name, name))
 			return true;
 	return false;
 }

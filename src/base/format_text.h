@@ -20,15 +20,16 @@ struct format_text format_time(double time_us);
 /* "1.4 KiB", "208 KiB" */
 struct format_text format_bytes(double bytes);
 
-/* For an element or attribute of XML or HTML. Forbidden characters become question marks. */
+/* Escapes a string for an element or attribute of XML or HTML. Forbidden characters become question
+ * marks. */
 void format_xml(struct text *text, const char *string);
 
-/* One line for a terminal or a log. */
+/* Escapes a string to one line for a terminal or a log. */
 void format_shown(struct text *text, const char *string);
-/* Plain text of Markdown, also in table cells. */
+/* Escapes a string as plain text of Markdown, also in table cells. */
 void format_markdown(struct text *text, const char *string);
 
-/* printf into text. `escape` writes the strings of %s. */
+/* Works like printf into text. `escape` writes the strings of %s. */
 typedef void format_escape(struct text *text, const char *string);
 void format_put(struct text *text, format_escape *escape, const char *format, ...)
 	PRINTF_LIKE(3, 4);
@@ -36,14 +37,14 @@ void format_put_args(struct text *text, format_escape *escape, const char *forma
 	PRINTF_LIKE(3, 0);
 
 /* ---- forms ---- */
-/* In a form, @NAME@ is replaced by the value of that part. */
+/* In a form, @NAME@ is replaced by the value of the part with that name. */
 struct text_part {
 	const char *name, *value; /* the last name is NULL */
 };
 void text_fill(const char *form, const struct text_part *parts, struct text *text);
 
 /* ---- lists ---- */
-/* Not terminated: print them with %.*s. */
+/* The strings are not terminated: print them with %.*s. */
 struct pair {
 	const char *name, *value;
 	int name_length, value_length;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* header-only, without a shared library */
+/* The header-only form needs no shared library. */
 #define XXH_INLINE_ALL
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Content hashes: XXH3 with 128 bits, as 32 hexadecimal digits. Lengths of parts count, so that
- * ("ab","c") and ("a","bc") differ.
+ * Content hashes: XXH3 with 128 bits, as 32 hexadecimal digits. The length of each part is hashed,
+ * so that ("ab","c") and ("a","bc") differ.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -112,8 +112,8 @@ static bool read_digits(const char *digits, uint64_t *value)
 	return !errno && end > digits + negative && !*end;
 }
 
-/* cJSON stores doubles: reads integers beyond 2^53 again from the text, which has the order of the
- * nodes. */
+/* Reads integers beyond 2^53 again from the text, because cJSON stores doubles. Nodes have the
+ * order of the text. */
 static void make_integers_exact(cJSON *node, const char **at)
 {
 	cJSON *item;
@@ -345,7 +345,7 @@ enum status json_get_string(const struct json_at *at, const char **value, struct
 	return STATUS_OK;
 }
 
-/* Negative integers in two's complement. */
+/* Negative integers are in two's complement. */
 static bool integer_bits(const struct json_at *at, uint64_t *value, bool *negative)
 {
 	const cJSON *node = json_node(at->node);
@@ -358,7 +358,7 @@ static bool integer_bits(const struct json_at *at, uint64_t *value, bool *negati
 	}
 	*negative = node->valuedouble < 0;
 	*value = (uint64_t)(int64_t)node->valuedouble;
-	/* beyond 2^53 it may be a neighbouring integer */
+	/* beyond 2^53 the double may be a neighbouring integer */
 	return node->valuedouble == floor(node->valuedouble) && fabs(node->valuedouble) <= 0x1p53;
 }
 

@@ -70,14 +70,14 @@ enum status json_expect_keys(
 	const struct json_at *object, const char *const *names, struct error *err);
 
 enum status json_get_string(const struct json_at *at, const char **value, struct error *err);
-/* Accepts any int64. With a point or an exponent, an integer of at most 2^53. */
+/* Accepts any int64. A number with a point or an exponent must be an integer of at most 2^53. */
 enum status json_get_int(const struct json_at *at, int64_t *value, struct error *err);
 enum status json_get_uint(const struct json_at *at, uint64_t *value, struct error *err);
 enum status json_get_double(const struct json_at *at, double *value, struct error *err);
 enum status json_get_bool(const struct json_at *at, bool *value, struct error *err);
 bool json_is_int(const struct json_at *at); /* an integer within int64 */
 
-/* NULL if the member is missing or no string. */
+/* Returns NULL if the member is missing or is not a string. */
 static inline const char *json_string_of(const struct json_at *object, const char *key)
 {
 	struct json_at member;
@@ -134,11 +134,11 @@ struct json *json_new_uint(uint64_t value);
 struct json *json_new_double(double value); /* NaN and infinity give JSON null */
 struct json *json_new_bool(bool value);
 struct json *json_copy(const struct json *node);
-/* Replaces an existing member; takes child. */
+/* Replaces an existing member, and takes the child. */
 void json_put(struct json *object, const char *key, struct json *child);
 void json_push(struct json *array, struct json *child);
 char *json_print(const struct json *node, bool pretty); /* without newline; caller frees */
-/* With a newline. */
+/* Prints with a newline. */
 static inline void json_append(const struct json *node, bool pretty, struct text *text)
 {
 	char *printed = json_print(node, pretty);

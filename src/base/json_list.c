@@ -10,7 +10,7 @@ static const char *skip_space(const char *at, const char *end)
 	return at;
 }
 
-/* The comma or bracket that ends the element or member at `at`, or the end. */
+/* Returns the comma or bracket that ends the element or member at `at`, or the end of the text. */
 static const char *item_end(const char *at, const char *end)
 {
 	bool in_string = false;
@@ -36,7 +36,8 @@ static const char *item_end(const char *at, const char *end)
 	return end;
 }
 
-/* Sets list->at behind the opening bracket, or NULL. Returns the closing bracket, or the end. */
+/* Sets list->at to the text behind the opening bracket, or NULL. Returns the closing bracket, or
+ * the end. */
 static const char *find_list(struct json_list *list, const char *name)
 {
 	const char *end = list->text + list->size, *at = skip_space(list->text, end);

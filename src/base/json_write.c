@@ -59,7 +59,7 @@ struct json *json_new_string(const char *value)
 	return node;
 }
 
-/* Numbers that cJSON prints exactly equal parsed ones. */
+/* If cJSON prints a number exactly, it is the same node as a parsed one. */
 static struct json *new_integer(const char *digits)
 {
 	return made(strlen(digits) < 15 ? cJSON_CreateNumber(strtod(digits, NULL))

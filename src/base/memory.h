@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* For other allocators. */
+/* Other allocators call this. */
 _Noreturn void memory_exhausted(size_t size);
 void *memory_zeroed(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));

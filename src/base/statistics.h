@@ -10,7 +10,7 @@
 struct summary {
 	size_t count;
 	double median;
-	/* statistics_interval(), widened to the median; at least 0 */
+	/* statistics_interval(), widened to include the median; at least 0 */
 	double ci95_low, ci95_high;
 };
 
@@ -24,9 +24,10 @@ enum confidence {
 
 /* count > 0. */
 struct summary statistics_summary(const double *samples, size_t count);
-/* Quantile of type 7 (linear interpolation), fraction 0..1. count > 0. */
+/* Returns the quantile for a fraction of 0..1, by linear interpolation (type 7). count > 0. */
 double statistics_quantile(const double *samples, size_t count, double fraction);
-/* Spearman's correlation; ties get their mean rank. 0 if count < 2 or a series is constant. */
+/* Returns Spearman's rank correlation; ties get their mean rank. Returns 0 if count < 2 or a series
+ * is constant. */
 double statistics_rank_correlation(const double *x, const double *y, size_t count);
 /* Estimates the centre of a time series whose neighbouring observations are correlated. Outliers
  * are clipped to five deviations from the median (1.4826 times the median absolute deviation),

@@ -235,7 +235,7 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return low < c ? low : c;
 }
 
-/* Case-insensitive optimal string alignment. */
+/* The case-insensitive optimal string alignment distance. */
 static size_t edit_distance(const char *a, const char *b)
 {
 	size_t rows[3][NAME_LENGTH_MAX + 1];
@@ -286,7 +286,7 @@ static size_t digit_distance(const char *a, const char *b)
 	return edit_distance(of_a, of_b);
 }
 
-/* Same first letter and digits, as fp16 for "float16". */
+/* The first letter and the digits are the same, as of fp16 and "float16". */
 static bool is_abbreviation(const char *name, const char *of)
 {
 	return tolower((unsigned char)name[0]) == tolower((unsigned char)of[0]) &&
@@ -401,7 +401,7 @@ enum status name_unknown(
 	return name_hint(name, names, err);
 }
 
-/* The slot of the name, or a free one. */
+/* Returns the slot of the name, or a free one. */
 static uint32_t *name_slot(const struct name_set *set, const char *name, size_t length)
 {
 	for (size_t at = hash_bytes(name, length, 0);; at++) {

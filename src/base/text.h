@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Growing text, and strings. A zeroed struct text is empty; once something was appended, data is
- * terminated.
+ * Growing text, and functions for strings. A zeroed struct text is empty. Once something was
+ * appended, data is terminated.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -24,11 +24,11 @@ void text_append_bytes(struct text *text, const void *data, size_t size);
 void text_append_char(struct text *text, char c);
 void text_appendf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_append_args(struct text *text, const char *format, va_list args) PRINTF_LIKE(2, 0);
-/* The shortest digits that read back as the same number, without a point for an integer. */
+/* Appends the shortest digits that read back as the same number, without a point for an integer. */
 void text_append_real(struct text *text, double real);
 /* "a, b, c" */
 void text_append_names(struct text *text, const char *const *names);
-/* ", " precedes it unless the text is empty. */
+/* Appends ", " first, unless the text is empty. */
 void text_append_listed(struct text *text, const char *string);
 void text_cut(struct text *text, size_t length); /* to an earlier length */
 void text_clear(struct text *text);
@@ -37,9 +37,9 @@ const char *text_string(const struct text *text); /* never NULL */
 char *text_detach(struct text *text);
 void text_release(struct text *text);
 
-/* Bytes of the UTF-8 character at text; 0 if none is valid within size. */
+/* Returns the length of the UTF-8 character at text, or 0 if no valid one fits into size. */
 size_t utf8_length(const char *text, size_t size);
-/* Escapes, as "\x1b", control characters except those in `kept`, invalid UTF-8, and commands of CI
+/* Escapes control characters (as "\x1b") except those in `kept`, invalid UTF-8, and commands of CI
  * systems: "::" at the beginning of a line, "##[", "##vso[". */
 void text_append_shown(struct text *text, const char *string, const char *kept);
 
@@ -54,14 +54,14 @@ void string_put(char *destination, size_t size, const char *source);
 
 /* -1: not found. names is NULL-terminated. */
 int name_find(const char *name, const char *const *names);
-/* The name with the smallest edit distance (a transposition counts 1), or NULL if none is near
- * enough for a typing error. */
+/* Returns the name with the smallest edit distance (a transposition counts 1), or NULL if none is
+ * near enough for a typing error. */
 const char *name_nearest(const char *name, const char *const *names);
 /* Sets the hint `did you mean "NAME"?` if a name is near. Returns STATUS_BAD_INPUT. */
 enum status name_hint(const char *name, const char *const *names, struct error *err);
-/* Otherwise the hint lists the names. */
+/* Sets that hint, or one that lists the names. */
 enum status name_hint_or_list(const char *name, const char *const *names, struct error *err);
-/* The error `unknown WHAT "NAME"; known names: NAMES`, with name_hint(). */
+/* Sets the error `unknown WHAT "NAME"; known names: NAMES` and the hint of name_hint(). */
 enum status name_unknown(
 	const char *what, const char *name, const char *const *names, struct error *err);
 
@@ -78,8 +78,8 @@ size_t name_set_add(struct name_set *set, const char *name, size_t length);
 size_t name_set_has(const struct name_set *set, const char *name, size_t length);
 void name_set_release(struct name_set *set);
 
-/* A non-negative number with its unit: "5%" is 0.05; "30s", "2m", "1h" and "500ms" become seconds.
- */
+/* These read a non-negative number with its unit: "5%" is 0.05; "30s", "2m", "1h" and "500ms"
+ * become seconds. */
 enum status text_parse_ratio(const char *string, double *ratio, struct error *err);
 enum status text_parse_duration(const char *string, double *seconds, struct error *err);
 

@@ -28,7 +28,7 @@ struct executor_request {
 	uint64_t *sent; /* tickets of the sent jobs, in order */
 	size_t sent_count;
 	/* from the last progress message */
-	double silence_s; /* the usual limit */
+	double silence_s;
 	bool has_progress, is_reference;
 	uint64_t progress;  /* ticket */
 	enum outcome fault; /* of a fatal reply; else ok */

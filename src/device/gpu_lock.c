@@ -122,7 +122,6 @@ static enum status lock_open_usable(const char *uuid, char **path, int *fd, stru
 	CLEANUP(memory_free) char *cache = NULL, *own = NULL;
 	struct stat info;
 
-	/* like /tmp: sticky, writable for everybody */
 	if (mkdir(folder, 0777) == 0)
 		(void)!chmod(folder, 01777);
 	*path = lock_path(folder, uuid);

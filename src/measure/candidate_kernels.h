@@ -13,7 +13,7 @@ struct kernel_library {
 	CUfunction *functions; /* per launch */
 };
 
-/* For arguments; unused members may be 0. */
+/* What arguments refer to; unused members may be 0. */
 struct kernel_arguments {
 	const CUdeviceptr *buffers;
 	const CUtensorMap *tensor_maps;
@@ -35,7 +35,7 @@ void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *libra
 bool kernel_launch(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, const struct kernel_arguments *arguments);
 
-/* OUTCOME_LAUNCH_FAILED if no block or cluster fits on the GPU. */
+/* Fails with OUTCOME_LAUNCH_FAILED if no block or cluster fits on the GPU. */
 bool kernel_inspect(struct gpu_session *gpu, const struct kernel_library *library,
 	const struct plan_launch *launch, size_t index, struct kernel_resources *resources);
 

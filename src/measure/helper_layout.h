@@ -69,7 +69,7 @@ static inline uint32_t helper_trusted_poison(enum dtype dtype)
 	return helper_output_poison[dtype] ^ (dtype_is_float(dtype) ? 0 : 0x01010101u);
 }
 
-/* of tt_magnitudes; a group covers 4 binades */
+/* The result of tt_magnitudes; a group covers 4 binades. */
 enum {
 	MAGNITUDE_GROUPS = 512
 };

@@ -20,15 +20,15 @@ struct loaded {
 	struct kernel_resources *resources; /* per launch */
 	struct arena workspaces;
 	size_t set_count;
-	CUdeviceptr *buffers;     /* per set, also of probe inputs */
+	CUdeviceptr *buffers;     /* per set, including probe inputs */
 	CUtensorMap *tensor_maps; /* per set */
-	struct failure failure;   /* if loading failed; else ok */
+	struct failure failure;   /* why it does not load; else ok */
 	CUdeviceptr *symbols;     /* 0: unused */
 	struct loaded_global *globals;
 	size_t global_count;
 };
 
-/* Takes the plan. May set loaded->failure. */
+/* Takes the plan. Sets loaded->failure if it does not load. */
 void loaded_init(struct gpu_session *gpu, struct loaded *loaded, struct problem_data *problem,
 	struct plan *plan, char *const *cubins, size_t cubin_count);
 void loaded_release(struct gpu_session *gpu, struct loaded *loaded);

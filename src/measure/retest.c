@@ -24,7 +24,7 @@ static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
 }
 
 struct conditions {
-	bool all_fresh; /* in all sets */
+	bool all_fresh; /* all sets hold fresh inputs */
 	bool resets;
 };
 

@@ -14,7 +14,6 @@ static const double untimed_run_max_us = 2000;
 /* A GPU without work for this long may have lowered its clock. */
 static const double idle_s = 0.2;
 static const double warm_up_least_s = 0.03, warm_up_most_s = 0.2;
-/* of events */
 static const double estimate_least_us = 0.5;
 /* Length of gapless work: longer than reading the energy counter (about 15 ms on an H200), or the
  * GPU idles; much shorter than the counter's interval. */
@@ -26,10 +25,10 @@ enum {
 	GRAPH_OPERATIONS_MAX = 2048,
 	SPACERS_PER_WARM_UP = 20,
 	PIECE_SAMPLES_MAX = 80,
-	EXTRA_RUNS = 4, /* in the shorter graph; else twice as many */
+	EXTRA_RUNS = 4, /* in the shorter of two graphs */
 	EXTRA_ROUNDS = 9,
 };
-/* more is a disturbance */
+/* a longer time is a disturbance */
 static const double extra_most_us = 5;
 
 unsigned runner_runs_per_sample(double estimate_us, size_t operations)

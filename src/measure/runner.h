@@ -20,7 +20,7 @@ struct runner {
 	unsigned runs_per_sample; /* 1: no graph */
 	CUgraphExec *graphs;      /* cover all sets; made on first use */
 	size_t graph_count;
-	size_t group_size_variants; /* each sample has all */
+	size_t group_size_variants; /* of group sizes; a sample has all of them */
 	size_t next_set, next_graph;
 	unsigned batch_samples; /* queued samples */
 };
@@ -35,7 +35,7 @@ bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count
  * run cannot compute their results. */
 bool runner_warm_on(
 	struct gpu_session *gpu, struct runner *runner, size_t set, size_t *first, size_t *count);
-/* Of overwritten tensors, if any. */
+/* Restores the tensors of all sets that runs overwrite. */
 bool runner_restore(struct gpu_session *gpu, const struct runner *runner);
 /* runner_finish() follows. */
 bool runner_start_chosen(struct gpu_session *gpu, struct runner *runner);
@@ -48,7 +48,7 @@ void runner_release(struct gpu_session *gpu, struct runner *runner);
 /* A power of two; 1: no graph. Pure function. */
 unsigned runner_runs_per_sample(double estimate_us, size_t operations);
 
-/* Until the clock is high. */
+/* Runs spacer kernels until the clock is high. */
 bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s);
 
 /* *time_us: the mean time of a run in the second half of `seconds`, when the clock has settled at
@@ -56,7 +56,8 @@ bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s);
 bool runner_sustain(
 	struct gpu_session *gpu, struct runner *runner, double seconds, double *time_us);
 
-/* Takes up to three times `seconds`. NaN without a counter, and in place. */
+/* Takes up to three times `seconds`. The energy is NaN without a counter and for kernels in place.
+ */
 bool energy_measure(
 	struct gpu_session *gpu, struct runner *runner, double seconds, struct measured *measured);
 

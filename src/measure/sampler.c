@@ -70,7 +70,7 @@ static bool wants_series(const struct series *series)
 	       retest_is_slower(fastest_of(result), last_us);
 }
 
-/* Then timed runs need no verification. */
+/* Timed runs of slow candidates need no verification. */
 static bool is_slow(const struct sampler *sampler, const struct series *series)
 {
 	const double slow_ratio = 1.2;
@@ -301,7 +301,7 @@ static void step(struct sampler *sampler, struct series *series)
 static void rest(const struct sampler *sampler, const struct series *series, double batch_s)
 {
 	const struct runner *runner = series->runner;
-	/* with the untimed run */
+	/* including the untimed run */
 	const double busy_s = 1e-6 * runner->estimate_us *
 			      (double)(runner->runs_per_sample * runner->batch_samples + 1);
 
@@ -352,7 +352,7 @@ bool sampler_is_noisy(const double *observations_us, size_t count)
 
 /* A busy card's clock is rarely below this part of its maximum. */
 static const double slow_clock_ratio = 0.6;
-/* A warm-up does not change these. */
+/* A warm-up does not change these clocks. */
 static const unsigned long long set_so =
 	NVML_THROTTLE_APPLICATION_CLOCKS | NVML_THROTTLE_POWER_CAP | NVML_THROTTLE_SYNC_BOOST;
 static const unsigned long long held_down = NVML_THROTTLE_HW_SLOWDOWN | NVML_THROTTLE_SW_THERMAL |

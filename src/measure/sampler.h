@@ -14,9 +14,9 @@
 struct series {
 	struct runner *runner; /* borrowed */
 	struct device_reply reply;
-	size_t capacity; /* of samples */
+	size_t capacity;
 	unsigned retries;
-	bool is_retested; /* verified on the second inputs */
+	bool is_retested; /* its last observation was verified on the second inputs */
 	bool finished;
 };
 

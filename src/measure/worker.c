@@ -9,7 +9,7 @@
 #include "measure/verify.h"
 #include "record/record_write.h"
 
-/* Without a lack of memory, see reclaim(). */
+/* Limits of the cache while memory is not short. */
 enum {
 	KERNELS_KEPT = 64,
 	PROBLEMS_KEPT = 16,

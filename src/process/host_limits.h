@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The number of compilers that this machine can run at once.
+ * How many compilers this machine can run.
  */
 #ifndef PROCESS_HOST_LIMITS_H
 #define PROCESS_HOST_LIMITS_H

@@ -14,12 +14,12 @@ struct pool_task {
 	struct pool_task *next;
 	double timeout_s; /* longest silence */
 	double until_s;   /* clock_seconds() at which the task fails; 0: never */
-	bool was_killed;  /* from outside */
+	bool was_killed;  /* its process was killed from outside */
 };
 
 enum pool_event {
-	POOL_READY,   /* the handshake */
-	POOL_WORKS,   /* not the last message */
+	POOL_READY,
+	POOL_WORKS,
 	POOL_DONE,    /* the task is its owner's again */
 	POOL_FAILED,  /* the process must end */
 	POOL_REFUSED, /* the process cannot work; another one may */
@@ -77,7 +77,7 @@ struct pool {
 	size_t depth; /* requests per process */
 	struct pool_queue queue;
 	unsigned start_failures; /* consecutive */
-	double not_before_s;     /* earliest next start */
+	double not_before_s;
 	bool has_worked;
 	char *last_end;      /* how the last failed process ended; may be NULL */
 	struct error broken; /* OK: processes can be started */

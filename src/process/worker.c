@@ -87,15 +87,6 @@ static int spawn(pid_t *pid, const char *const *arguments, char **environment, i
 	return result;
 }
 
-static void take_pipes(struct worker *worker, pid_t pid, int to_fd, int from_fd, int stderr_fd)
-{
-	*worker = (struct worker){
-		.pid = pid, .to_fd = to_fd, .from_fd = from_fd, .stderr_fd = stderr_fd};
-	fcntl(to_fd, F_SETFL, O_NONBLOCK);
-	fcntl(to_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
-	fcntl(from_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
-}
-
 /* Takes stderr_fd. */
 static enum status start(struct worker *worker, const char *path, const char **arguments,
 	int stderr_fd, struct error *err)
@@ -125,7 +116,13 @@ static enum status start(struct worker *worker, const char *path, const char **a
 				arguments[0], strerror(result));
 	}
 	if (result == 0) {
-		take_pipes(worker, pid, input[1], output[0], stderr_fd);
+		*worker = (struct worker){.pid = pid,
+			.to_fd = input[1],
+			.from_fd = output[0],
+			.stderr_fd = stderr_fd};
+		fcntl(worker->to_fd, F_SETFL, O_NONBLOCK);
+		fcntl(worker->to_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
+		fcntl(worker->from_fd, F_SETPIPE_SZ, PIPE_BYTES_WANTED);
 		input[1] = output[0] = stderr_fd = -1;
 	}
 	close_pair(input);

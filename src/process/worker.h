@@ -18,7 +18,7 @@ struct worker {
 	int to_fd;           /* non-blocking pipe to standard input */
 	int from_fd;         /* blocking pipe from standard output */
 	int stderr_fd;       /* file with standard error; -1: this process's */
-	struct text pending; /* of an incomplete line */
+	struct text pending; /* bytes of an incomplete line */
 	struct text unsent;  /* posted bytes; `sent` of them are in the pipe */
 	size_t sent;
 	int64_t id;
