@@ -67,44 +67,34 @@ static int compare_names(const struct dirent **a, const struct dirent **b)
 		(*a)->d_name, (*b)->d_name); /* unlike alphasort(), independent of the locale */
 }
 
-enum status directory_list(
-	const char *path, directory_visit *visit, void *context, struct error *err)
+enum status directory_list(const char *path, struct name_set *names, struct error *err)
 {
 	struct dirent **entries = NULL;
-	enum status status = STATUS_OK;
-	int count = scandir(path, &entries, not_dots, compare_names);
+	const int count = scandir(path, &entries, not_dots, compare_names);
 
 	if (count < 0)
 		return error_set(err, STATUS_BAD_INPUT, "%s: the folder cannot be read: %s", path,
 			strerror(errno));
 	for (int i = 0; i < count; i++) {
-		if (status == STATUS_OK)
-			status = visit(entries[i]->d_name, context, err);
+		name_set_add(names, entries[i]->d_name, strlen(entries[i]->d_name));
 		free(entries[i]);
 	}
 	free(entries);
-	return status;
-}
-
-struct names_ending {
-	const char *suffix;
-	struct name_set *names;
-};
-
-static enum status add_name(const char *name, void *context, struct error *err)
-{
-	const struct names_ending *ending = context;
-
-	(void)err;
-	if (name[0] != '.' && string_ends_with(name, ending->suffix))
-		name_set_add(ending->names, name, strlen(name) - strlen(ending->suffix));
 	return STATUS_OK;
 }
 
 enum status directory_names(
 	const char *path, const char *suffix, struct name_set *names, struct error *err)
 {
-	struct names_ending ending = {suffix, names};
+	CLEANUP(name_set_release) struct name_set all = {0};
 
-	return directory_exists(path) ? directory_list(path, add_name, &ending, err) : STATUS_OK;
+	if (directory_exists(path))
+		TRY(directory_list(path, &all, err));
+	for (size_t i = 0; i < all.count; i++) {
+		const char *name = all.items[i];
+
+		if (name[0] != '.' && string_ends_with(name, suffix))
+			name_set_add(names, name, strlen(name) - strlen(suffix));
+	}
+	return STATUS_OK;
 }

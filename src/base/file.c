@@ -260,32 +260,29 @@ static int create_temporary(const char *target, char **path)
 	return fd;
 }
 
-struct leftovers {
-	const char *folder, *prefix;
-};
-
-/* An unlocked temporary file that is a minute old has lost its writer. */
-static enum status remove_leftover(const char *name, void *context, struct error *err)
+/* Removes unlocked temporary files that are at least a minute old: their writers were killed. */
+static void remove_leftovers(const char *target, const char *folder)
 {
-	const struct leftovers *leftovers = context;
 	const double age_min_s = 60;
-	CLEANUP(memory_free) char *path = NULL;
-	struct stat info;
-	int fd;
+	CLEANUP(memory_free) char *prefix = string_format("%s" TEMPORARY, path_name(target));
+	CLEANUP(name_set_release) struct name_set names = {0};
 
-	(void)err;
-	if (!string_starts_with(name, leftovers->prefix))
-		return STATUS_OK;
-	path = path_join(leftovers->folder, name);
-	fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return STATUS_OK;
-	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-		difftime(time(NULL), info.st_mtime) >= age_min_s &&
-		flock(fd, LOCK_EX | LOCK_NB) == 0)
-		unlink(path);
-	close(fd);
-	return STATUS_OK;
+	(void)directory_list(folder, &names, NULL);
+	for (size_t i = 0; i < names.count; i++) {
+		CLEANUP(memory_free) char *path = path_join(folder, names.items[i]);
+		const int fd = string_starts_with(names.items[i], prefix)
+				       ? open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+				       : -1;
+		struct stat info;
+
+		if (fd < 0)
+			continue;
+		if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+			difftime(time(NULL), info.st_mtime) >= age_min_s &&
+			flock(fd, LOCK_EX | LOCK_NB) == 0)
+			unlink(path);
+		close(fd);
+	}
 }
 
 /* mode is that of the replaced file; NULL for a new one. */
@@ -346,7 +343,7 @@ enum status file_write(const char *path, const void *data, size_t size, struct e
 
 enum status file_expect_writable(const char *path, struct error *err)
 {
-	CLEANUP(memory_free) char *target = NULL, *folder = NULL, *temporary = NULL, *prefix = NULL;
+	CLEANUP(memory_free) char *target = NULL, *folder = NULL, *temporary = NULL;
 	struct stat info;
 	bool exists;
 	int fd;
@@ -360,8 +357,7 @@ enum status file_expect_writable(const char *path, struct error *err)
 	if (!directory_exists(folder))
 		return error_set(err, STATUS_BAD_INPUT, "%s: there is no folder %s to write into",
 			path, folder);
-	prefix = string_format("%s" TEMPORARY, path_name(target));
-	(void)directory_list(folder, remove_leftover, &(struct leftovers){folder, prefix}, NULL);
+	remove_leftovers(target, folder);
 	fd = create_temporary(target, &temporary);
 	if (fd < 0)
 		return error_set(err, STATUS_BAD_INPUT,
@@ -431,7 +427,7 @@ enum status file_lock(const char *path, struct file_lock *lock, struct error *er
 			if (is_named(lock->fd, lock->path))
 				return STATUS_OK;
 		} else if (errno != EWOULDBLOCK && errno != EINTR) {
-			return STATUS_OK; /* The file system has no locks. */
+			return STATUS_OK; /* there are no locks */
 		}
 		close(lock->fd);
 		nanosleep(&pause, NULL);

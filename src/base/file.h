@@ -84,11 +84,8 @@ enum status directory_make(const char *path, struct error *err);
 /* Creates a folder with mode 0700. Refuses links and folders that others may write to. */
 enum status directory_make_own(const char *path, struct error *err);
 
-typedef enum status directory_visit(const char *name, void *context, struct error *err);
-/* Visits all entries but . and .. in alphabetical order, up to the first failure. */
-enum status directory_list(
-	const char *path, directory_visit *visit, void *context, struct error *err);
-struct name_set;
+/* Adds the names of all entries but . and .., in alphabetical order. */
+enum status directory_list(const char *path, struct name_set *names, struct error *err);
 /* Adds the names that end with the suffix, without the suffix. Skips names that begin with a full
  * stop. A missing folder has no names. */
 enum status directory_names(

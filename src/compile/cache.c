@@ -325,7 +325,10 @@ static struct listing listing_make(char *folder)
 	for (FTSENT *at; tree && (at = fts_read(tree)) != NULL;) {
 		const bool is_entry = is_key(at->fts_name);
 
-		if (at->fts_info != FTS_F || (!is_entry && !strstr(at->fts_name, TEMPORARY)))
+		/* files of other programs, which may lie in a folder that the user chose, stay */
+		if (at->fts_info != FTS_F || at->fts_level != 2 ||
+			strlen(at->fts_parent->fts_name) != 2 ||
+			(!is_entry && !strstr(at->fts_name, TEMPORARY)))
 			continue;
 		ARRAY_GROW(listing.files, listing.count, listing.capacity);
 		listing.files[listing.count++] = (struct file){.path = string_copy(at->fts_path),

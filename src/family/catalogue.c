@@ -18,15 +18,6 @@
 static const char folders_hint[] =
 	"--path or TILETUNE_PATH names more folders, or an own kernel's file";
 
-static enum status visit_family(const char *name, void *context, struct error *err)
-{
-	(void)err;
-	if (name[0] != '.' && string_ends_with(name, ".json") &&
-		strcmp(name, "operation.json") != 0)
-		name_set_add(context, name, strlen(name) - strlen(".json"));
-	return STATUS_OK;
-}
-
 static bool is_operation(const char *template_folder, const char *name)
 {
 	CLEANUP(memory_free)
@@ -138,11 +129,13 @@ static enum status load_families(
 {
 	for (char **root = catalogue->template_folders; *root; root++) {
 		CLEANUP(memory_free) char *folder = path_join(*root, operation->name);
-		CLEANUP(name_set_release) struct name_set names = {0};
+		CLEANUP(name_set_release) struct name_set files = {0}, names = {0};
 		const struct source_place place = {*root, operation->name};
 
-		if (directory_exists(folder))
-			TRY(directory_list(folder, visit_family, &names, err));
+		TRY(directory_names(folder, ".json", &files, err));
+		for (size_t i = 0; i < files.count; i++)
+			if (strcmp(files.items[i], "operation") != 0)
+				name_set_add(&names, files.items[i], strlen(files.items[i]));
 		for (size_t i = 0; i < names.count; i++)
 			if (!has_family(catalogue, operation, names.items[i]))
 				TRY(load_family(

@@ -119,23 +119,18 @@ static inline void bench_open(struct bench *bench, const char *script)
 	assert_ok(device_open("cuda:0", &options, &bench->device, &err));
 }
 
-static inline enum status bench_remove_file(const char *name, void *context, struct error *err)
-{
-	char *path = bench_path(context, name);
-
-	(void)err;
-	unlink(path);
-	free(path);
-	return STATUS_OK;
-}
-
 static inline void bench_close(struct bench *bench)
 {
-	struct error err;
+	CLEANUP(name_set_release) struct name_set names = {0};
 
 	device_close(bench->device);
 	leap_end();
-	directory_list(bench->folder, bench_remove_file, bench, &err);
+	directory_list(bench->folder, &names, NULL);
+	for (size_t i = 0; i < names.count; i++) {
+		CLEANUP(memory_free) char *path = bench_path(bench, names.items[i]);
+
+		unlink(path);
+	}
 	rmdir(bench->folder);
 	free(bench->helpers);
 }

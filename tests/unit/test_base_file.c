@@ -28,21 +28,17 @@ static int make_folder(void **state)
 	return mkdtemp(folder) ? 0 : -1;
 }
 
-static enum status remove_entry(const char *name, void *context, struct error *err)
-{
-	char *path = in_folder(name);
-
-	(void)context;
-	(void)err;
-	unlink(path);
-	free(path);
-	return STATUS_OK;
-}
-
 static int remove_folder(void **state)
 {
+	CLEANUP(name_set_release) struct name_set names = {0};
+
 	(void)state;
-	directory_list(folder, remove_entry, NULL, NULL);
+	directory_list(folder, &names, NULL);
+	for (size_t i = 0; i < names.count; i++) {
+		CLEANUP(memory_free) char *path = in_folder(names.items[i]);
+
+		unlink(path);
+	}
 	return rmdir(folder);
 }
 
