@@ -78,6 +78,11 @@ static void add_run(struct replay *replay, const struct journal_run *run)
 	}
 }
 
+static const struct result *first_of(const struct recorded *candidate)
+{
+	return candidate->searched ? candidate->searched : candidate->remeasured;
+}
+
 static bool is_measured(const struct replay *replay)
 {
 	for (size_t i = 0; i < replay->keys.count; i++) {
@@ -180,52 +185,28 @@ static void replay_close(struct device *device)
 /* ---- answers ---- */
 /* If the journal has only a summary, makes values with its number, median and confidence interval,
  * in an order without a trend. */
-static double *samples_of(const struct result *recorded, size_t *count)
-{
-	const double golden = 0.6180339887498949;
-	const struct summary *time = &recorded->time;
-	double *samples_us, spread_us;
-
-	*count = recorded->sample_count;
-	if (*count)
-		return memory_copy(recorded->samples_us, *count * sizeof(*samples_us));
-	*count = time->count;
-	samples_us = memory_zeroed(*count + 1, sizeof(*samples_us));
-	spread_us = (time->ci95_high - time->ci95_low) * sqrt(0.75 * (double)*count);
-	for (size_t i = 0; i < *count; i++)
-		samples_us[i] = fmax(
-			0, time->median + (fmod((double)i * golden + 0.5, 1) - 0.5) * spread_us);
-	return samples_us;
-}
-
 static void take_samples(const struct result *recorded, size_t first, size_t most, double slower,
 	struct result *result)
 {
-	size_t count;
+	const double golden = 0.6180339887498949;
+	const struct summary *time = &recorded->time;
+	const size_t known = recorded->sample_count ? recorded->sample_count : time->count;
+	const size_t count = known > first ? known - first : 0;
+	const double spread_us = (time->ci95_high - time->ci95_low) * sqrt(0.75 * (double)known);
 
 	result->predicted = recorded->predicted;
 	result->measured = recorded->measured;
-	result->samples_us = samples_of(recorded, &count);
-	count = count > first ? count - first : 0;
 	result->sample_count = count < most ? count : most;
-	for (size_t i = 0; i < result->sample_count; i++)
-		result->samples_us[i] = result->samples_us[first + i] * slower;
-}
+	result->samples_us = memory_zeroed(result->sample_count + 1, sizeof(double));
+	for (size_t i = 0; i < result->sample_count; i++) {
+		const double made_us =
+			time->median +
+			(fmod((double)(first + i) * golden + 0.5, 1) - 0.5) * spread_us;
 
-static struct result answer_of(const struct result *recorded, bool verify)
-{
-	struct result result = {.outcome = recorded->outcome,
-		.detail = string_copy(recorded->detail),
-		.flags = recorded->flags,
-		.launch_count = recorded->resources ? recorded->launch_count : 0};
-
-	result.resources =
-		memory_copy(recorded->resources, result.launch_count * sizeof(*result.resources));
-	if (verify) {
-		result.verification = recorded->verification;
-		result.bits = output_digest_copy(recorded->bits);
+		result->samples_us[i] =
+			slower * (recorded->sample_count ? recorded->samples_us[first + i]
+							 : fmax(0, made_us));
 	}
-	return result;
 }
 
 /* Mean ratio of re-measurement to search: the card is usually warmer in the re-measurement. */
@@ -247,41 +228,49 @@ static double slowdown(const struct replay *replay, const struct device_job *job
 	return known ? exp(sum / (double)known) : 1;
 }
 
+/* `together`: several jobs were submitted. */
+static struct result answer_of(const struct replay *replay, const struct device_job *job,
+	const struct sampling *sampling, bool together, double slower)
+{
+	const bool times = sampling->rounds || sampling->energy_s > 0;
+	const struct recorded *candidate = find(replay, job);
+	const struct result *first, *timed, *last;
+	struct result result = {.outcome = OUTCOME_LAUNCH_FAILED};
+
+	if (!candidate) {
+		result.detail = string_format("%s has no recording of it", replay->path);
+		return result;
+	}
+	first = first_of(candidate);
+	timed = together && candidate->remeasured ? candidate->remeasured : first;
+	last = times && first->outcome == OUTCOME_OK ? timed : first;
+	result.outcome = last->outcome;
+	result.detail = string_copy(last->detail);
+	result.flags = first->flags;
+	result.launch_count = first->resources ? first->launch_count : 0;
+	result.resources =
+		memory_copy(first->resources, result.launch_count * sizeof(*result.resources));
+	if (job->verify) {
+		result.verification = first->verification;
+		result.bits = output_digest_copy(first->bits);
+	}
+	if (times && result.outcome == OUTCOME_OK)
+		take_samples(timed, sampling->rounds_before, together ? sampling->rounds : SIZE_MAX,
+			timed == candidate->remeasured ? 1 : slower, &result);
+	return result;
+}
+
 static enum status replay_submit(struct device *device, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling, struct error *err)
 {
 	const struct replay *replay = device->state;
-	const bool together = count > 1, times = sampling->rounds || sampling->energy_s > 0;
-	const double slower = together ? slowdown(replay, jobs, count) : 1;
+	const double slower = count > 1 ? slowdown(replay, jobs, count) : 1;
 
 	(void)err;
-	for (size_t i = 0; i < count; i++) {
-		const struct recorded *candidate = find(replay, &jobs[i]);
-		const bool again =
-			candidate && candidate->remeasured && (together || !candidate->searched);
-		struct device_reply reply = {
-			.ticket = jobs[i].ticket, .result.outcome = OUTCOME_LAUNCH_FAILED};
-		struct result *result = &reply.result;
-
-		if (candidate) {
-			*result = answer_of(
-				candidate->searched ? candidate->searched : candidate->remeasured,
-				jobs[i].verify);
-			if (times && result->outcome == OUTCOME_OK && again) {
-				result->outcome = candidate->remeasured->outcome;
-				free(result->detail);
-				result->detail = string_copy(candidate->remeasured->detail);
-			}
-			if (times && result->outcome == OUTCOME_OK)
-				take_samples(again ? candidate->remeasured : candidate->searched,
-					sampling->rounds_before,
-					together ? sampling->rounds : SIZE_MAX, again ? 1 : slower,
-					result);
-		} else {
-			result->detail = string_format("%s has no recording of it", replay->path);
-		}
-		device_reply_push(device, reply);
-	}
+	for (size_t i = 0; i < count; i++)
+		device_reply_push(device, (struct device_reply){.ticket = jobs[i].ticket,
+						  .result = answer_of(replay, &jobs[i], sampling,
+							  count > 1, slower)});
 	return STATUS_OK;
 }
 
@@ -292,8 +281,7 @@ static void replay_recorded(const struct device *device, const char *operation, 
 
 	for (size_t i = 0; i < replay->keys.count; i++) {
 		const struct recorded *candidate = &replay->candidates[i];
-		const struct result *result =
-			candidate->searched ? candidate->searched : candidate->remeasured;
+		const struct result *result = first_of(candidate);
 
 		if (strcmp(candidate->problem->operation, operation) == 0 &&
 			strcmp(candidate->problem->problem, problem) == 0)
