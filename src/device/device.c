@@ -114,16 +114,8 @@ enum status device_helpers(struct device *device, const char *cubin, struct erro
 
 static void count_busy(struct device *device)
 {
-	const bool is_busy = device->unanswered > 0;
-
-	if (is_busy == (device->busy_since_s > 0))
-		return;
-	if (is_busy) {
-		device->busy_since_s = clock_seconds();
-	} else {
-		device->busy_s += clock_seconds() - device->busy_since_s;
-		device->busy_since_s = 0;
-	}
+	device->busy_s = device_busy_seconds(device);
+	device->busy_since_s = device->unanswered > 0 ? clock_seconds() : 0;
 }
 
 enum status device_submit(struct device *device, const struct device_job *jobs, size_t count,

@@ -54,9 +54,8 @@ static enum status model_submit(struct device *device, const struct device_job *
 		if (result->outcome == OUTCOME_OK && result->predicted) {
 			result->outcome = isfinite(job->predicted_time_us) ? OUTCOME_OK
 									   : OUTCOME_LAUNCH_FAILED;
-			result->sample_count = result->outcome == OUTCOME_OK;
-			result->samples_us = memory_copy(
-				&job->predicted_time_us, sizeof(job->predicted_time_us));
+			if (result->outcome == OUTCOME_OK)
+				result_set_samples(result, &job->predicted_time_us, 1);
 		}
 		device_reply_push(device, reply);
 	}

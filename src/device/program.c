@@ -307,11 +307,8 @@ static enum status program_submit(struct device *device, const struct device_job
 			continue;
 		}
 		/* The anchor takes 1 us, as the program's clock is unknown. */
-		reply.result.sample_count = is_anchor(&jobs[i]) ? sampling->rounds : 0;
-		reply.result.samples_us =
-			memory_zeroed(reply.result.sample_count + 1, sizeof(double));
-		for (size_t k = 0; k < reply.result.sample_count; k++)
-			reply.result.samples_us[k] = 1;
+		for (unsigned k = 0; is_anchor(&jobs[i]) && k < sampling->rounds; k++)
+			result_add_samples(&reply.result, &(double){1}, 1);
 		device_reply_push(device, reply);
 	}
 	if (left)
