@@ -6,19 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 enum status library_open(struct library *library, const char *name, struct error *err)
 {
 	struct link_map *map = NULL;
-	const char *reason;
 
 	*library = (struct library){0};
 	library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-	if (!library->handle) {
-		reason = dlerror();
-		return error_set(err, STATUS_NO_DEVICE, "%s", reason ? reason : name);
-	}
+	if (!library->handle)
+		return error_set(err, STATUS_NO_DEVICE, "%s", dlerror());
 	if (dlinfo(library->handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name[0])
 		library->path = string_copy(map->l_name);
 	else
@@ -42,20 +40,17 @@ void library_close(struct library *library)
 enum status library_bind(const struct library *library, const struct library_entry *entries,
 	size_t count, void *table, struct error *err)
 {
-	struct text missing = {0};
-	enum status status = STATUS_OK;
+	CLEANUP(text_release) struct text missing = {0};
 
 	for (size_t i = 0; i < count; i++) {
 		void *address = library_symbol(library, entries[i].symbol);
 
 		memcpy((char *)table + entries[i].offset, &address, sizeof(address));
 		if (!address && entries[i].required)
-			text_appendf(
-				&missing, "%s%s", missing.length ? ", " : "", entries[i].symbol);
+			text_append_listed(&missing, entries[i].symbol);
 	}
-	if (missing.length)
-		status = error_set(err, STATUS_NO_DEVICE,
-			"%s: the library lacks these functions: %s", library->path, missing.data);
-	text_release(&missing);
-	return status;
+	return missing.length ? error_set(err, STATUS_NO_DEVICE,
+					"%s: the library lacks these functions: %s", library->path,
+					missing.data)
+			      : STATUS_OK;
 }

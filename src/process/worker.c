@@ -246,10 +246,8 @@ static bool reap(const struct worker *worker, int *status)
 		worker->end_timeout_s > 0 ? worker->end_timeout_s : end_timeout_default_s;
 	const double deadline = clock_seconds() + end_timeout_s;
 	double pause_s = 0.0005;
-	pid_t ended;
 
-	while ((ended = waitpid(worker->pid, status, WNOHANG)) == 0 ||
-		(ended < 0 && errno == EINTR)) {
+	while (waitpid(worker->pid, status, WNOHANG) == 0) {
 		if (clock_seconds() > deadline)
 			return false;
 		clock_sleep(pause_s);
@@ -261,34 +259,34 @@ static bool reap(const struct worker *worker, int *status)
 int worker_end(struct worker *worker, struct text *how)
 {
 	const bool has_ended = worker->pid > 0 && worker_is_closed(worker);
-	int status = 0, code = -1;
+	CLEANUP(text_release) struct text words = {0};
+	int status = 0;
 
 	if (worker->pid <= 0)
-		return code;
+		return -1;
 	worker_kill(worker);
 	close(worker->to_fd);
 	close(worker->from_fd);
-	if (!reap(worker, &status)) {
-		if (how)
-			text_append(how, "was killed but has not ended, because a system or driver "
-					 "call does not return");
-	} else if (how && !has_ended)
-		text_append(how, "sent an invalid reply");
-	else if (how && WIFSIGNALED(status))
-		text_appendf(how, "was killed by signal %d (%s)", WTERMSIG(status),
+	if (!reap(worker, &status))
+		text_append(&words, "was killed but has not ended, because a system or driver call "
+				    "does not return");
+	else if (!has_ended)
+		text_append(&words, "sent an invalid reply");
+	else if (WIFSIGNALED(status))
+		text_appendf(&words, "was killed by signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
-	else if (how)
-		text_appendf(how, "ended with exit code %d", WEXITSTATUS(status));
-	if (how && worker->stderr_fd >= 0)
-		append_last_message(worker->stderr_fd, how);
-	if (worker->stderr_fd >= 0)
+	else
+		text_appendf(&words, "ended with exit code %d", WEXITSTATUS(status));
+	if (worker->stderr_fd >= 0) {
+		append_last_message(worker->stderr_fd, &words);
 		close(worker->stderr_fd);
+	}
+	if (how)
+		text_append(how, words.data);
 	text_release(&worker->pending);
 	text_release(&worker->unsent);
 	*worker = (struct worker){.stderr_fd = -1};
-	if (has_ended && WIFEXITED(status))
-		code = WEXITSTATUS(status);
-	return code;
+	return has_ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 bool worker_was_killed(const struct text *how)

@@ -73,7 +73,7 @@ static enum status calls_resolve(struct cuda_api *cuda, struct error *err)
 			address = NULL;
 		memcpy((char *)cuda + calls[i].offset, &address, sizeof(address));
 		if (!address)
-			text_appendf(&missing, "%s%s", missing.length ? ", " : "", calls[i].name);
+			text_append_listed(&missing, calls[i].name);
 	}
 	if (!missing.length)
 		return STATUS_OK;
