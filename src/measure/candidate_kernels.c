@@ -25,10 +25,6 @@ static bool function_load(struct gpu_session *gpu, struct kernel_library *librar
 {
 	CUkernel kernel;
 
-	if (launch->unit >= library->library_count)
-		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-			"%s: the job has %zu cubins, but the launch needs number %u", launch->entry,
-			library->library_count, launch->unit);
 	if (launch->argument_count > ARGUMENTS_MAX)
 		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
 			"%s: a kernel takes at most %d arguments, but the launch has %zu",

@@ -4,25 +4,6 @@
 #include "compile/cubin.h"
 #include "plan/tensor_map.h"
 
-static bool tensors_match(struct gpu_session *gpu, const struct loaded *loaded)
-{
-	const struct problem_data *problem = loaded->problem;
-	size_t count = problem ? problem->reference->tensor_count : 0;
-
-	if (loaded->plan.tensor_count != count || loaded->plan.buffer_count < count)
-		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-			"the problem has %zu tensors, but the plan has %zu", count,
-			loaded->plan.tensor_count);
-	for (size_t i = 0; i < count; i++)
-		if (loaded->plan.buffers[i].bytes != problem->reference->tensors[i].bytes)
-			return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-				"tensor %s has %llu bytes in the problem, but %llu in the plan",
-				loaded->plan.buffers[i].name,
-				(unsigned long long)problem->reference->tensors[i].bytes,
-				(unsigned long long)loaded->plan.buffers[i].bytes);
-	return true;
-}
-
 static bool gpu_zero(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes)
 {
 	return GPU_CALL(gpu, "zeroing a workspace", cuMemsetD8Async, data, 0, bytes, gpu->stream);
@@ -113,9 +94,6 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 		for (size_t i = 0; i < maps; i++) {
 			const struct plan_tensor_map *map = &plan->tensor_maps[i];
 
-			if (map->buffer >= plan->buffer_count)
-				return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-					"the buffer of tensor map %s does not exist", map->name);
 			if (!tensor_map_encode(gpu, map, buffers[map->buffer],
 				    &loaded->tensor_maps[set * maps + i]))
 				return false;
@@ -233,9 +211,8 @@ static bool load_code(
 {
 	const struct plan *plan = &loaded->plan;
 
-	if (!tensors_match(gpu, loaded) ||
-		!kernel_library_load(gpu, code, unit_count, plan->launches, plan->launch_count,
-			&loaded->library))
+	if (!kernel_library_load(
+		    gpu, code, unit_count, plan->launches, plan->launch_count, &loaded->library))
 		return false;
 	loaded->resources = memory_zeroed(plan->launch_count + 1, sizeof(*loaded->resources));
 	for (size_t i = 0; i < plan->launch_count; i++)

@@ -37,7 +37,7 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 static uint64_t stratum_pick(
 	struct points *points, uint64_t count, uint64_t strata, uint64_t stratum)
 {
-	/* count < 2^62, strata <= 2^22: avoid an overflow */
+	/* count < 2^62, strata <= 2^22: no overflow */
 	uint64_t low = count / strata * stratum + count % strata * stratum / strata;
 	uint64_t high = count / strata * (stratum + 1) + count % strata * (stratum + 1) / strata;
 
@@ -333,15 +333,12 @@ static bool contents_make(struct gpu_session *gpu, const struct problem_data *pr
 	size_t tensor, struct text *elements)
 {
 	const struct reference_plan *reference = problem->reference;
-	const struct plan_contents *contents = NULL;
+	const struct plan_contents *contents = reference->contents;
 	struct error err = {0};
 	enum status status;
 
-	for (size_t i = 0; i < reference->contents_count && !contents; i++)
-		if (reference->contents[i].tensor == tensor)
-			contents = &reference->contents[i];
-	if (!contents)
-		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "tensor %zu has no contents", tensor);
+	while (contents->tensor != tensor)
+		contents++;
 	status = contents->file ? array_file_read(contents->file, &reference->tensors[tensor],
 					  elements, &err)
 				: array_compute(contents->expression, &reference->keys,
@@ -463,9 +460,6 @@ bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem)
 
 	if (problem->arena.base)
 		return true;
-	if (count > SCRATCH_COUNTERS / 4)
-		return gpu_fail(gpu, OUTCOME_LAUNCH_FAILED,
-			"the problem has too many tensors (%zu)", count);
 	sizes = memory_zeroed(count + 1, sizeof(*sizes));
 	for (size_t i = 0; i < count; i++) {
 		sizes[i] = problem->reference->tensors[i].bytes;

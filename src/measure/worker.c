@@ -293,8 +293,6 @@ static void serve_run(struct serving *serving, struct measure_request *run)
 		if (is_first)
 			random_seed(&serving->random, run->setup->seed);
 		gpu_progress(&serving->gpu, 0, false);
-		if (run->job_count && !serving->gpu.helpers.library)
-			error_set(&err, STATUS_FAILED, "jobs arrived before the helper kernels");
 	}
 	if (err.status != STATUS_OK)
 		reply_error(serving, &err);
