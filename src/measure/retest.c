@@ -23,13 +23,8 @@ static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
 	return problem->is_warm || helper_checksum(gpu, problem->arena.base, 1, bytes, bytes, 0);
 }
 
-struct conditions {
-	bool all_fresh; /* all sets hold fresh inputs */
-	bool resets;
-};
-
 /* The untimed run precedes the new inputs and the poison. */
-static bool sample(struct gpu_session *gpu, struct runner *runner, struct conditions conditions,
+static bool sample(struct gpu_session *gpu, struct runner *runner, bool all_fresh, bool resets,
 	struct verify_sample *on, double *sample_us)
 {
 	struct problem_data *problem = runner->loaded->problem;
@@ -38,10 +33,10 @@ static bool sample(struct gpu_session *gpu, struct runner *runner, struct condit
 	gpu_progress(gpu, 0, false);
 	return runner_warm_on(gpu, runner, set, &on->first, &on->count) &&
 	       (problem->has_no_second ||
-		       (conditions.all_fresh ? problem_data_fill_fresh(gpu, problem, set)
-					     : problem_data_fill_second(gpu, problem, set))) &&
+		       (all_fresh ? problem_data_fill_fresh(gpu, problem, set)
+				  : problem_data_fill_second(gpu, problem, set))) &&
 	       problem_data_poison(gpu, problem, on->first, on->count) &&
-	       (!conditions.resets || loaded_reset(gpu, runner->loaded)) &&
+	       (!resets || loaded_reset(gpu, runner->loaded)) &&
 	       loaded_fill_symbols(gpu, runner->loaded, set) && runner_restore(gpu, runner) &&
 	       evict(gpu, problem) && runner_start_chosen(gpu, runner) &&
 	       runner_finish(gpu, runner, sample_us) &&
@@ -64,8 +59,7 @@ bool retest_sample(
 			       ? 0
 			       : (size_t)random_below(&problem->fresh, problem->set_count)};
 
-	return sample(gpu, runner, (struct conditions){0}, &on, sample_us) &&
-	       restore(gpu, runner->loaded) &&
+	return sample(gpu, runner, false, false, &on, sample_us) && restore(gpu, runner->loaded) &&
 	       verify_sample(gpu, runner->loaded, &on, true, result);
 }
 
@@ -88,10 +82,9 @@ static bool series(
 	size_t count = 0, first = 0;
 
 	while (result->outcome == OUTCOME_OK && count < SERIES_SAMPLES + first) {
-		const struct conditions conditions = {.all_fresh = true, .resets = count > 0};
 		struct verify_sample on = {.set = set_of(runner->loaded->problem, count)};
 
-		if (!sample(gpu, runner, conditions, &on, &samples_us[count]) ||
+		if (!sample(gpu, runner, true, count > 0, &on, &samples_us[count]) ||
 			!verify_sample(gpu, runner->loaded, &on, false, result))
 			return false;
 		count++;
