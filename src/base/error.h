@@ -17,10 +17,10 @@
 enum status {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1,       /* an operation failed */
-	STATUS_BAD_INPUT = 2,    /* wrong usage, or an invalid file or value from the user */
+	STATUS_BAD_INPUT = 2,    /* wrong usage, file or value */
 	STATUS_REGRESSION = 3,   /* `check` found a slower kernel */
 	STATUS_INCONCLUSIVE = 4, /* `check` or a prediction could not decide */
-	STATUS_NO_DEVICE = 5,    /* no device, no driver, no compiler, device busy or lost */
+	STATUS_NO_DEVICE = 5,    /* no device, driver or compiler; device busy or lost */
 	STATUS_INTERRUPTED = 130,
 };
 

@@ -58,7 +58,7 @@ enum json_type json_type(const struct json_at *at);
 size_t json_count(const struct json_at *at); /* members or elements; 0 for other types */
 /* index must be less than json_count(). */
 struct json_at json_item(const struct json_at *at, size_t index);
-/* `struct json_at item = {0}; while (json_next(&at, &item))` */
+/* struct json_at item = {0}; while (json_next(&at, &item)) */
 bool json_next(const struct json_at *at, struct json_at *item);
 bool json_find(const struct json_at *object, const char *key, struct json_at *member);
 enum status json_member(

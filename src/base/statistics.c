@@ -66,8 +66,7 @@ static double wave_square(const double *values, size_t count, size_t half_period
 struct interval statistics_interval(
 	const double *observations, size_t count, enum confidence confidence)
 {
-	CLEANUP(memory_free)
-	double *values = memory_copy(observations, count * sizeof(*values));
+	CLEANUP(memory_free) double *values = memory_copy(observations, count * sizeof(*values));
 	const double wanted = fmax(WAVES_MIN, floor(0.41 * cbrt((double)count * (double)count)));
 	const size_t waves = (size_t)fmin(fmin(wanted, WAVES_MAX), (double)count - 1);
 	double sum = 0, squares = 0, half = 0;

@@ -32,9 +32,9 @@ double statistics_rank_correlation(const double *x, const double *y, size_t coun
 /* Estimates the centre of a time series whose neighbouring observations are correlated. Outliers
  * are clipped to five deviations from the median (1.4826 times the median absolute deviation),
  * unless that is 0. The variance of the mean comes from the slowest cosine terms, which capture
- * drift: 0.41 n^(2/3), at least three, which is also the degrees of freedom of Student's
- * distribution (Lazarus, Lewis, Stock, Watson 2018: equal-weighted cosines). One observation gives
- * no error estimate. count > 0. */
+ * drift: 0.41 n^(2/3), at least three, also the degrees of freedom of Student's distribution
+ * (Lazarus, Lewis, Stock, Watson 2018: equal-weighted cosines). One observation gives no error
+ * estimate. count > 0. */
 struct interval statistics_interval(
 	const double *observations, size_t count, enum confidence confidence);
 

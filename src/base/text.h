@@ -55,7 +55,7 @@ void string_put(char *destination, size_t size, const char *source);
 /* -1: not found. names is NULL-terminated. */
 int name_find(const char *name, const char *const *names);
 /* Returns the name with the smallest edit distance (a transposition counts 1), or NULL if none is
- * near enough for a typing error. */
+ * near. */
 const char *name_nearest(const char *name, const char *const *names);
 /* Sets the hint `did you mean "NAME"?` if a name is near. Returns STATUS_BAD_INPUT. */
 enum status name_hint(const char *name, const char *const *names, struct error *err);
@@ -78,8 +78,8 @@ size_t name_set_add(struct name_set *set, const char *name, size_t length);
 size_t name_set_has(const struct name_set *set, const char *name, size_t length);
 void name_set_release(struct name_set *set);
 
-/* These read a non-negative number with its unit: "5%" is 0.05; "30s", "2m", "1h" and "500ms"
- * become seconds. */
+/* Read a non-negative number with its unit: "5%" is 0.05; "30s", "2m", "1h" and "500ms" become
+ * seconds. */
 enum status text_parse_ratio(const char *string, double *ratio, struct error *err);
 enum status text_parse_duration(const char *string, double *seconds, struct error *err);
 

@@ -6,8 +6,6 @@
  * A job contains everything that it needs and gets one reply. If it crashes or hangs its process,
  * its outcome is crashed or timed_out, and a new process serves the other jobs. The device is lost
  * only if no process can be started.
- *
- * 	device_open -> { device_submit -> device_poll ... }* -> device_close
  */
 #ifndef DEVICE_DEVICE_H
 #define DEVICE_DEVICE_H
@@ -60,10 +58,9 @@ void device_reply_release(struct device_reply *reply);
 /* Lists the machine's GPUs. If there is none, *why, which the caller frees, says so. */
 enum status device_list_cuda(const struct device_options *options, struct device_listing **list,
 	size_t *count, char **why, struct error *err);
-/* The index of the GPU with this number or UUID, or count. */
+/* Returns the index of the GPU with this number or UUID, or count. */
 size_t device_listing_find(const struct device_listing *list, size_t count, const char *selector);
 
-/* the kinds, which device.c lists */
 enum {
 	DEVICE_POOLS_MAX = 2
 };

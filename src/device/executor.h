@@ -5,8 +5,8 @@
  * If the process dies or hangs during a request with one job, that job is crashed or timed_out.
  * Several jobs are repeated one by one, beginning with the one in progress, until one fails by
  * itself; then the others are requested together. If no job was in progress, the request is
- * repeated once before a job is blamed. If a reference crashes or hangs, all jobs of its problem
- * get its outcome.
+ * repeated once before a job is blamed. A reference that crashes or hangs fails all jobs of its
+ * problem.
  */
 #ifndef DEVICE_EXECUTOR_H
 #define DEVICE_EXECUTOR_H
@@ -23,12 +23,12 @@ struct executor_request {
 	bool *passed;               /* per job: it did not fail by itself */
 	bool is_alone;              /* only one job is requested */
 	uint64_t alone;             /* its ticket */
-	bool all_passed;            /* they fail only together */
+	bool all_passed;            /* the jobs fail only together */
 	unsigned attempts;
 	uint64_t *sent; /* tickets of the sent jobs, in order */
 	size_t sent_count;
+	double silence_s; /* the usual limit of silence */
 	/* from the last progress message */
-	double silence_s;
 	bool has_progress, is_reference;
 	uint64_t progress;  /* ticket */
 	enum outcome fault; /* of a fatal reply; else ok */
@@ -41,7 +41,7 @@ struct executor_protocol {
 	const char *name;            /* "the measuring worker", in messages */
 	bool is_worker;              /* our own program, whose progress may name no job */
 	double pause_s, handshake_s; /* as in struct pool_kind */
-	const char *lost_context;    /* prefix of the reason */
+	const char *lost_context;    /* begins the reason of a loss */
 	/* Starts the process, and completes "hello". */
 	enum status (*start)(struct executor *executor, struct worker *worker,
 		struct measure_request *hello, struct error *err);
@@ -58,7 +58,6 @@ struct executor_protocol {
 	void (*prepared)(struct executor *executor, struct executor_request *request);
 };
 
-/* A problem whose reference failed. */
 struct executor_failed {
 	char key[HASH_SIZE]; /* device_problem_key() */
 	enum outcome outcome;
@@ -86,8 +85,8 @@ void executor_open(struct executor *executor, struct device *device,
 enum status executor_start(struct executor *executor, struct error *err);
 /* Adds processes that prepare jobs. */
 void executor_prepare(struct executor *executor, size_t processes);
-/* Adds a request with copies of the jobs; it may be empty. prepares: per job, it is prepared first;
- * may be NULL. */
+/* Adds a request with copies of the jobs, or without jobs. prepares says which jobs are prepared
+ * first; may be NULL. */
 void executor_add(struct executor *executor, const struct device_job *jobs, size_t count,
 	const struct sampling *sampling, const bool *prepares);
 /* Removes the job from the request. Takes the reply. */

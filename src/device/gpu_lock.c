@@ -35,8 +35,7 @@ static char *lock_path(const char *folder, const char *uuid)
 	return path;
 }
 
-/* Only a regular file with one name: opening a FIFO would wait, and writing to a hard link would
- * change another file. */
+/* Opening a FIFO would wait, and writing to a hard link would change another file. */
 static int lock_open_existing(const char *path, int flags)
 {
 	const int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);

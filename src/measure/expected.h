@@ -15,9 +15,9 @@ bool expected_prepare_second(struct gpu_session *gpu, struct problem_data *probl
 /* Decrypts before comparisons, encrypts after them. */
 bool expected_cipher(
 	struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs);
-/* The largest finite |value|, or 0. Masks (such as -1e9 in attention scores) do not count, because
- * errors of other elements are not proportional to them. tt_magnitudes fills the groups. Pure
- * function. */
+/* Returns the scale of absolute tolerances: the largest finite |value|, or 0. Masks (such as -1e9
+ * in attention scores) do not count, because errors of other elements are not proportional to them.
+ * tt_magnitudes fills the groups. Pure function. */
 double expected_scale(const struct helper_magnitude_group *groups);
 extern const char expected_finite_hint[];
 void expected_release(struct gpu_session *gpu, struct problem_data *problem);

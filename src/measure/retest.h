@@ -16,7 +16,7 @@ bool retest_sample(
  * *time_us: the faster time, or the median if group sizes differ. */
 bool retest_series(struct gpu_session *gpu, const struct runner *runner, struct device_reply *reply,
 	double *time_us);
-/* The second series contradicts the first. Pure function. */
+/* Returns whether the second series contradicts the first. Pure function. */
 bool retest_is_slower(double time_us, double retest_us);
 
 #endif

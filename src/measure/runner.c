@@ -504,12 +504,10 @@ static bool repeat(struct counting *counting, struct runner *runner)
 	struct gpu_session *gpu = counting->gpu;
 	const unsigned samples = piece_samples(runner);
 
-	/* make all graphs, because pieces use all sets in turn */
 	if (!graphs_ensure(gpu, runner, (unsigned)runner->graph_count) || !record(gpu, 0) ||
 		!piece_start(gpu, runner, samples, 1))
 		return false;
 	for (size_t piece = 0;; piece++) {
-		/* queue the next piece before waiting for this one */
 		const size_t end = 1 + piece % 2;
 
 		if (!piece_start(gpu, runner, samples, 3 - end) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times one candidate with single runs or graphs between events (README.md). In place, sets are
- * restored before each sample batch, and none is used twice.
+ * Times one candidate with single runs or graphs between events (README.md). If runs overwrite
+ * tensors in place, all sets are restored before each sample batch, and none is used twice.
  */
 #ifndef MEASURE_RUNNER_H
 #define MEASURE_RUNNER_H
@@ -20,15 +20,16 @@ struct runner {
 	unsigned runs_per_sample; /* 1: no graph */
 	CUgraphExec *graphs;      /* cover all sets; made on first use */
 	size_t graph_count;
-	size_t group_size_variants; /* of group sizes; a sample has all of them */
+	size_t group_size_variants; /* each sample has all group sizes */
 	size_t next_set, next_graph;
 	unsigned batch_samples; /* queued samples */
 };
 
-/* Warms up, and chooses the method. */
+/* Warms up the GPU, and chooses the method from the times of single runs. */
 bool runner_prepare(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES]);
-/* Queues 1 to RUNNER_VISIT_SAMPLES_MAX samples, or fewer in place. runner_finish() follows. */
+/* Queues up to `count` samples (1 to RUNNER_VISIT_SAMPLES_MAX), fewer in place, and sets
+ * batch_samples. runner_finish() follows. */
 bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count);
 /* Chooses a sample with a run on `set`; its sets are *count from *first on. Queues an untimed run
  * on another set, if there is one. The caller then fills and poisons the sets, so that the untimed
@@ -45,7 +46,7 @@ void runner_prepare_once(const struct runner *prepared, struct runner *once);
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us);
 void runner_release(struct gpu_session *gpu, struct runner *runner);
 
-/* A power of two; 1: no graph. Pure function. */
+/* Returns a power of two; 1 means no graph. Pure function. */
 unsigned runner_runs_per_sample(double estimate_us, size_t operations);
 
 /* Runs spacer kernels until the clock is high. */

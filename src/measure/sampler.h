@@ -10,7 +10,6 @@
 #include "base/random.h"
 #include "measure/runner.h"
 
-/* One candidate. */
 struct series {
 	struct runner *runner; /* borrowed */
 	struct device_reply reply;
@@ -27,10 +26,12 @@ void sampler_serve(struct gpu_session *gpu, struct series *series, size_t count,
 	const struct sampling *rule, struct random_state *random, sampler_emit *emit,
 	void *context);
 
-/* Half of the interquartile range exceeds 10% of the median. Pure function. */
+/* Returns whether half of the interquartile range of at least three observations exceeds 10% of the
+ * median. Pure function. */
 bool sampler_is_noisy(const double *observations_us, size_t count);
 
-/* Tensor kernels reach the power cap on a healthy card, and users lock clocks: neither counts. */
+/* Only heat and hardware slowdowns count: tensor kernels reach the power cap on a healthy card, and
+ * users lock clocks. */
 enum throttle {
 	THROTTLE_NONE,
 	THROTTLE_SLOW_CLOCK, /* low after idling; work raises it */

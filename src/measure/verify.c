@@ -267,7 +267,7 @@ static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 	return rows;
 }
 
-/* A part has the rows between two consecutive digests. */
+/* A part: the rows between two digests. */
 static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
 	uint64_t rows, size_t parts, size_t first_counter)
 {
@@ -298,8 +298,7 @@ static bool digest(
 	const size_t parts = bits_digest_count(rows), count = outputs * parts;
 	const size_t total = problem->probe_count * count;
 	CLEANUP(memory_free) uint64_t *sums = memory_zeroed(total + 1, sizeof(*sums));
-	CLEANUP(memory_free)
-	uint64_t *digests = memory_zeroed(parts, sizeof(*digests));
+	CLEANUP(memory_free) uint64_t *digests = memory_zeroed(parts, sizeof(*digests));
 
 	if (!total || total > SCRATCH_COUNTERS)
 		return true;

@@ -9,7 +9,6 @@
  * on the probe inputs for the digest, if they fit into memory. */
 void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_reply *reply);
 
-/* ---- verification of timed runs ---- */
 /* Computes missing expected values; may set reference_failed. */
 bool verify_prepare(
 	struct gpu_session *gpu, struct problem_data *problem, struct device_reply *reply);
@@ -18,7 +17,7 @@ bool verify_prepare(
 struct verify_sample {
 	size_t first, count, set;
 };
-/* Other work may precede verify_sample(). */
+/* Queues the comparison of verify_sample(). Other work may follow. */
 bool verify_sample_queue(
 	struct gpu_session *gpu, const struct loaded *loaded, const struct verify_sample *sample);
 /* The outcome is wrong_result if results of `set` are wrong or another set is unwritten.

@@ -2,14 +2,14 @@
  *
  * Processes that serve requests in order, and are replaced when they end or are silent for too
  * long. After a kill from outside (low memory), a request is sent once more; requests of a process
- * that never spoke go to the next one. The owner decides on other failures.
+ * that never spoke go to the next one.
  */
 #ifndef PROCESS_POOL_H
 #define PROCESS_POOL_H
 
 #include "process/worker.h"
 
-/* First member of a request, which its owner frees. */
+/* First member of a request. */
 struct pool_task {
 	struct pool_task *next;
 	double timeout_s; /* longest silence */
@@ -34,7 +34,7 @@ enum pool_end {
 struct pool;
 
 struct pool_kind {
-	const char *name;   /* for messages: "the compiler's process" */
+	const char *name;   /* "the compiler's process" */
 	double pause_s;     /* before a second attempt to start; sixfold before a third */
 	double handshake_s; /* limit of the handshake; 0: there is none */
 	enum status (*start)(struct pool *pool, struct worker *worker, struct error *err);
@@ -93,7 +93,7 @@ void pool_add(struct pool *pool, struct pool_task *task);
 void pool_add_first(struct pool *pool, struct pool_task *task);
 /* Removes a task before pool_close(). NULL: none is left. */
 struct pool_task *pool_take(struct pool *pool);
-/* Takes messages, sends tasks, starts and kills processes. Never waits. */
+/* Takes messages, sends tasks, starts and kills processes. */
 void pool_work(struct pool *pool);
 /* Time of the next pool_work() if no message comes; may be infinite. */
 double pool_next_s(const struct pool *pool);

@@ -21,7 +21,7 @@ struct worker {
 	struct text pending; /* bytes of an incomplete line */
 	struct text unsent;  /* posted bytes; `sent` of them are in the pipe */
 	size_t sent;
-	int64_t id;
+	int64_t id;           /* of the last request */
 	double end_timeout_s; /* limit of worker_end(); 0: 30 s */
 };
 
@@ -39,7 +39,7 @@ enum status worker_program_log(int *fd, struct error *err);
 /* Writes what fits into the pipe; worker_flush() writes the rest. Never waits. */
 void worker_post(struct worker *worker, const struct text *lines);
 void worker_flush(struct worker *worker);
-/* It has closed its output, usually by ending. */
+/* The process has closed its output, usually by ending. */
 bool worker_is_closed(const struct worker *worker);
 /* Sends SIGKILL, also to descendants; does not wait. */
 void worker_kill(struct worker *worker);
@@ -47,7 +47,7 @@ void worker_kill(struct worker *worker);
  * killed by signal 11 (Segmentation fault)" or, if it still ran, "sent an invalid reply", with its
  * last message. Returns the exit code; -1 after a kill. */
 int worker_end(struct worker *worker, struct text *how);
-/* worker_end() reported a SIGKILL from outside, e.g. due to low memory. */
+/* Returns whether worker_end() reported a SIGKILL from outside, e.g. due to low memory. */
 bool worker_was_killed(const struct text *how);
 
 /* ---- the worker's side ---- */
