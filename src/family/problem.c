@@ -240,6 +240,26 @@ static bool has_default(const struct key *key, struct value value, const struct 
 	       value_equal(found, value);
 }
 
+bool problem_differs_in(const struct problem *a, const struct problem *b, const char *key)
+{
+	const struct operation *operation = a->operation;
+
+	if (b->operation != operation)
+		return false;
+	for (size_t i = 0; i < operation->key_count; i++) {
+		const struct key *other = &operation->keys[i];
+		const bool defaults[] = {has_default(other, a->values[i], a->values),
+			has_default(other, b->values[i], b->values)};
+
+		if (strcmp(other->name, key) == 0
+				? defaults[0] || defaults[1]
+				: defaults[0] != defaults[1] ||
+					  !(defaults[0] || value_equal(a->values[i], b->values[i])))
+			return false;
+	}
+	return name_table_find(&operation->key_names, key) != NAME_UNKNOWN;
+}
+
 static char *format_values(
 	const struct operation *operation, const struct value *values, bool with_defaults)
 {

@@ -239,29 +239,3 @@ void problem_text_complete(const struct operation *operation, char **text)
 	free(*text);
 	*text = string_copy(list.items[0]->text);
 }
-
-/* Writes the title without the key. Returns false if the title lacks the key. */
-static bool title_without(const struct problem *problem, const char *key, struct text *rest)
-{
-	const size_t length = strlen(key);
-	bool found = false;
-
-	for (const char *at = problem->title; *at;) {
-		const size_t whole = strcspn(at, ",");
-		const bool is_key = strncmp(at, key, length) == 0 && at[length] == '=';
-
-		found |= is_key;
-		if (!is_key)
-			text_appendf(rest, "%.*s,", (int)whole, at);
-		at += whole + (at[whole] == ',');
-	}
-	return found;
-}
-
-bool problem_differs_in(const struct problem *a, const struct problem *b, const char *key)
-{
-	CLEANUP(text_release) struct text of_a = {0}, of_b = {0};
-
-	return a->operation == b->operation && title_without(a, key, &of_a) &&
-	       title_without(b, key, &of_b) && strcmp(text_string(&of_a), text_string(&of_b)) == 0;
-}

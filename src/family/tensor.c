@@ -16,29 +16,13 @@ static const struct record_member tolerance_members[] = {
 		struct tolerance, rel, &expression_sum_member, "rel", .flags = RECORD_OPTIONAL),
 	EXPRESSION_OPTIONAL(struct tolerance, differ, "differ"),
 	RECORD_COMMENT("why"),
+	{.name = "exact",
+		.kind = RECORD_KIND_CONSTANT,
+		.constant = "exact",
+		.flags = RECORD_OPTIONAL},
 };
-static RECORD_DEFINE(struct tolerance, tolerance_record, tolerance_members, .name = "tolerance");
-
-static enum status tolerance_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	struct tolerance *tolerance = field;
-	const char *text;
-
-	tolerance->is_given = true;
-	if (json_type(at) == JSON_OBJECT)
-		return record_from_json(&tolerance_record, at, tolerance, context, err);
-	if (json_get_string(at, &text, NULL) == STATUS_OK && strcmp(text, "exact") == 0)
-		return STATUS_OK;
-	return json_error(at, err, "an object or \"exact\"");
-}
-
-static void tolerance_release(void *field)
-{
-	record_release(&tolerance_record, field);
-}
-
-const struct record_custom tolerance_member = {tolerance_read, NULL, tolerance_release};
+RECORD_DEFINE(struct tolerance, tolerance_record, tolerance_members, .name = "tolerance",
+	.short_form = "exact");
 
 /* The default tolerance is a few thousand roundings of the type; integers must be equal. The error
  * of a sum grows with its terms, so the absolute tolerance is relative to the largest value. */
@@ -172,39 +156,32 @@ static enum status tensor_check(
 }
 
 /* ---- contents: a word, {"expression": ...}, {"file": ...} ---- */
-static const struct record_member expression_members[] = {
+static enum status contents_check(
+	void *value, const struct json_at *at, void *context, struct error *err)
+{
+	struct tensor *tensor = value;
+	const bool is_word = json_type(at) != JSON_OBJECT;
+
+	(void)context;
+	if (is_word && tensor->buffer.contents >= CONTENTS_EXPRESSION)
+		return json_error(at, err, "an object {\"%s\": ...}",
+			buffer_contents_names[tensor->buffer.contents]);
+	if (!is_word && (tensor->expression != NULL) == (tensor->file != NULL))
+		return json_invalid(at, err, "give either \"expression\" or \"file\"");
+	if (!is_word)
+		tensor->buffer.contents = tensor->expression ? CONTENTS_EXPRESSION : CONTENTS_FILE;
+	return STATUS_OK;
+}
+
+static const struct record_member contents_members[] = {
+	RECORD_ENUM(struct tensor, buffer.contents, buffer_contents_names, "word",
+		.flags = RECORD_OPTIONAL),
 	RECORD_CUSTOM(struct tensor, expression, &index_expression, "expression",
 		.flags = RECORD_OPTIONAL),
 	RECORD_VALUE(struct tensor, file, "file", .flags = RECORD_OPTIONAL),
 };
-static RECORD_DEFINE(struct tensor, contents_record, expression_members, .name = "contents");
-
-static enum status contents_read(
-	const struct json_at *at, void *whole, void *context, struct error *err)
-{
-	struct tensor *tensor = whole;
-	int index;
-
-	if (json_type(at) != JSON_OBJECT) {
-		TRY(record_name_from_json(at, buffer_contents_names, &index, err));
-		tensor->buffer.contents = (enum buffer_contents)index;
-		return index < CONTENTS_EXPRESSION ? STATUS_OK
-						   : json_error(at, err, "an object {\"%s\": ...}",
-							     buffer_contents_names[index]);
-	}
-	TRY(record_from_json(&contents_record, at, tensor, context, err));
-	if ((tensor->expression != NULL) == (tensor->file != NULL))
-		return json_invalid(at, err, "give either \"expression\" or \"file\"");
-	tensor->buffer.contents = tensor->expression ? CONTENTS_EXPRESSION : CONTENTS_FILE;
-	return STATUS_OK;
-}
-
-static void contents_release(void *whole)
-{
-	record_release(&contents_record, whole);
-}
-
-static const struct record_custom contents_custom = {contents_read, NULL, contents_release};
+static RECORD_DEFINE(struct tensor, contents_record, contents_members, .name = "contents",
+	.short_form = "word", .check = contents_check);
 
 static const char *const role_names[] = {"in", "out", "inout", NULL};
 static const struct record_member tensor_members[] = {
@@ -217,14 +194,19 @@ static const struct record_member tensor_members[] = {
 		.high = 0x1p63, .expected = "a dimension of at least 1", COMPUTED),
 	RECORD_VALUE(struct tensor, buffer.ld, "ld", .flags = RECORD_OPTIONAL, COMPUTED, .low = 1,
 		.high = 0x1p63, .expected = "a pitch of at least 1 element"),
-	RECORD_DERIVED(struct tensor, &contents_custom, "contents", .flags = RECORD_OPTIONAL),
+	{.name = "contents",
+		.kind = RECORD_KIND_RECORD,
+		.record = &contents_record,
+		.size = sizeof(struct tensor),
+		.flags = RECORD_OPTIONAL},
 	RECORD_VALUE(struct tensor, of, "of", .flags = RECORD_OPTIONAL, .high = INT32_MAX, .low = 0,
 		COMPUTED),
 	RECORD_VALUE(struct tensor, skew, "skew", .flags = RECORD_OPTIONAL, COMPUTED),
 	RECORD_ARRAY(struct tensor, fill, "fill", .flags = RECORD_OPTIONAL,
 		.present = RECORD_PRESENT(struct tensor, has_fill)),
-	RECORD_CUSTOM(
-		struct tensor, tolerance, &tolerance_member, "tolerance", .flags = RECORD_OPTIONAL),
+	RECORD_NESTED(struct tensor, tolerance, tolerance_record, "tolerance",
+		.flags = RECORD_OPTIONAL,
+		.present = RECORD_PRESENT(struct tensor, tolerance.is_given)),
 	RECORD_CUSTOM(struct tensor, computed, &computed_list_member, "", .flags = RECORD_NOT_JSON),
 	RECORD_COMMENT("help"),
 };

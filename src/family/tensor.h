@@ -14,7 +14,7 @@ struct tolerance {
 	 * NULL allows none. */
 	struct expression *abs, *rel, *differ;
 };
-extern const struct record_custom tolerance_member;
+RECORD_DECLARE(struct tolerance, tolerance_record);
 
 /* Sets the output's tolerance. values begins with the keys. Negative or infinite tolerances are
  * errors. */
