@@ -129,7 +129,8 @@ struct record {
 	size_t member_count;
 	/* Drops members that the table does not name, or stores them by RECORD_UNKNOWN(). */
 	bool open;
-	/* JSON that is no object is the value of this member, without the others; NULL: an error. */
+	/* JSON that is no object is the value of this member, without the others; NULL: an error.
+	 */
 	const char *short_form;
 	/* Runs after reading: checks members against each other and computes derived members. */
 	enum status (*check)(
