@@ -8,7 +8,7 @@
 #include "fuzz/fuzz_file.h"
 #include "record/record_write.h"
 #include "format/journal.h"
-#include "unit/checked_line.h"
+#include "fuzz/checked_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
