@@ -5,7 +5,7 @@
 #include "candidate/array_file.h"
 #include "measure/expected.h"
 
-/* stands for the set in the seed of second inputs */
+/* the number of the set in the seed of second inputs */
 static const uint64_t second_inputs = 1 << 20;
 
 struct points {
