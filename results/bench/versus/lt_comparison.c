@@ -109,6 +109,7 @@ static bool load_ours(
 	record_copy(&plan_record, &subject->plan, &plan);
 	record_copy(
 		&reference_plan_record, &subject->reference, &context->data.description.reference);
+	context->data.reference = &context->data.description.reference;
 	for (size_t i = 0; i < units && status == STATUS_OK; i++) {
 		const struct compile_result *kernel;
 
