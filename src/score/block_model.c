@@ -14,15 +14,15 @@ static double rate_of(const struct device_spec *device, enum pipe pipe, enum dty
 	return rate;
 }
 
-/* Returns infinity if the device lacks a pipe with work. */
+/* Infinite if the device lacks the pipe. */
 static double clocks_of(
 	const struct device_spec *device, enum pipe pipe, enum dtype dtype, double amount)
 {
 	return amount > 0 ? amount / rate_of(device, pipe, dtype) : 0;
 }
 
-/* Cost of L2 reads in bytes of data that L2_SHARING SMs share. Each requested byte has a cost, and
- * each line that no other SM reads an additional one. The sheet's two rates determine both. */
+/* L2 reads in bytes of data that L2_SHARING SMs share: each requested byte costs, and each line
+ * that no other SM reads. */
 static double l2_read_cost(const struct device_spec *device, const double *amounts)
 {
 	const double read = amounts[PIPE_L2_READ], distinct = amounts[PIPE_L2_DISTINCT];
@@ -58,8 +58,7 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 	return phase;
 }
 
-/* Adds conflicts of the listed accesses, and spills, which use the same pipe. All are assumed to be
- * in the main loop. */
+/* Adds conflicts and spills, all in the main loop. */
 static void step_add_smem(
 	const struct time_model_input *input, const struct block_model *model, struct phase *step)
 {
@@ -71,7 +70,6 @@ static void step_add_smem(
 					    input->traffic->smem_read_bytes + loads) +
 				    clocks_of(input->device, PIPE_SMEM_WRITE, DTYPE_FP32,
 					    input->traffic->smem_write_bytes + stores);
-	/* One warp instruction moves 4 bytes for each of 32 threads. */
 	step->clocks[BOUND_INSTRUCTIONS] +=
 		clocks_of(input->device, PIPE_INSTRUCTIONS, DTYPE_FP32, (loads + stores) / 128);
 }
@@ -112,11 +110,7 @@ struct block_model block_model_of(const struct time_model_input *input)
 	return model;
 }
 
-/* Returns the clocks of a phase of `count` blocks on one SM. Work that threads issue overlaps with
- * asynchronous work (copies, shared memory, wgmma). Each kind takes the time of its busiest pipe.
- * The phase takes the longer time, plus the part of the shorter one during which a warp waits and
- * its scheduler has no other work. This is the balanced job bound with one job per warp (J.
- * Zahorjan et al., "Balanced job bound analysis of queueing networks", 1982). */
+/* Clocks of a phase of `count` blocks on one SM: the balanced job bound (README.md). */
 static double phase_clocks(const struct block_model *model, const struct phase *phase, double count,
 	double l2_rate, double warps, int *busiest)
 {
@@ -172,7 +166,7 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	const double epilogues = wave->epilogues * (1 - model->epilogue_overlap_ratio);
 	const double own_step = phase_clocks(model, &model->step, 1, l2_rate, model->warps, NULL) +
 				model->step.barriers * model->barrier_clocks;
-	/* The chain of dependent phases of one block. */
+	/* Dependent phases of one block. */
 	const double own_chain =
 		phase_clocks(model, &model->prologue, 1, l2_rate, model->warps, NULL) +
 		model->prologue.barriers * model->barrier_clocks +
@@ -181,14 +175,14 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 		epilogues * (phase_clocks(model, &model->epilogue, 1, l2_rate, model->warps, NULL) +
 				    model->epilogue.barriers * model->barrier_clocks +
 				    model->epilogue.messages * MESSAGE_CLOCKS);
-	/* Throughput of the SM, where phases of different blocks overlap. */
+	/* Throughput, where phases of different blocks overlap. */
 	int busiest = BOUND_LATENCY;
 	const double prologue =
 		phase_clocks(model, &model->prologue, wave->resident, l2_rate, warps, NULL);
 	const double steps = wave->steps * phase_clocks(model, &model->step, wave->resident,
 						   l2_rate, warps, &busiest);
 	const double together = prologue + steps + epilogues * epilogue_clocks(model, wave);
-	/* The latency that stages do not hide: the same bound, with memory as a delay. */
+	/* Latency that stages do not hide. */
 	const double waiting =
 		wave->steps * model->latency_clocks / (model->stages * wave->resident);
 	struct wave_time time = {fmax(own_chain, together) + waiting, (enum bound_kind)busiest};
@@ -198,8 +192,7 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	return time;
 }
 
-/* Units of different length fill gaps, but at the end the time by which the longest unit exceeds
- * the mean is lost. */
+/* Gaps are filled; at the end the longest unit's excess over the mean is lost. */
 static struct wave_time uneven_clocks(
 	const struct block_model *model, const struct quantization_slots *slots, double waves_exact)
 {
@@ -217,10 +210,7 @@ static struct wave_time uneven_clocks(
 	return mean;
 }
 
-/* Stream-K gives every slot an equal share of all steps: tiles of the last, partial wave and of the
- * full one before it are split. A block processes one more tile end than whole tiles. One block
- * completes a split tile: it waits for another block's sums and flag, then reads the sums of all
- * contributors in turn. */
+/* See README.md. */
 static struct wave_time stream_k_clocks(
 	const struct block_model *model, const struct quantization_slots *slots, double waves_exact)
 {
@@ -245,7 +235,7 @@ static struct wave_time whole_waves_clocks(const struct block_model *model,
 
 	if (full > 0) {
 		time = wave_clocks(model, &wave);
-		/* a persistent block loads its next tile during the epilogue */
+		/* loads its next tile during the epilogue */
 		wave.first = !persistent;
 		next = full > 1 && persistent ? wave_clocks(model, &wave) : time;
 		time.clocks += (full - 1) * next.clocks;

@@ -7,8 +7,7 @@
 #include "base/memory.h"
 #include "expr/dtype.h"
 
-/* Features in addition to the longest launch's numbers: amounts per microsecond of predicted time,
- * and totals over all launches. */
+/* In addition to the longest launch's numbers. */
 static const char *const others[] = {
 	"dram_rate", "l2_rate", "tile_rate", "flop_rate", "launch_count", "total_us"};
 
@@ -48,7 +47,7 @@ struct name_set features_names(const struct family *family)
 	return names;
 }
 
-/* Maps words to numbers: types to their size, with different values for types of the same size. */
+/* Types become their size plus a fraction by name. */
 static double of_word(const char *word)
 {
 	const int dtype = dtype_find(word);

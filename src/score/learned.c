@@ -30,7 +30,7 @@ static const struct record_member family_members[] = {
 static RECORD_DEFINE(
 	struct learned_family, learned_family_record, family_members, .name = "learned_family");
 
-/* The context is a catalogue or NULL. Families that the catalogue lacks are not read. */
+/* context: a catalogue or NULL. Other families are not read. */
 static enum status family_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -75,8 +75,7 @@ enum status learned_parse(const struct text *content, const char *path,
 	return record_from_json(&learned_record, &root, learned, (void *)(uintptr_t)catalogue, err);
 }
 
-/* Loads the families of the catalogue that have all features used in learning, and sets *count to
- * their number. */
+/* *count: families with all features used in learning */
 static enum status learned_load(const char *path, const char *device,
 	const struct catalogue *catalogue, struct learned *learned, size_t *count,
 	struct error *err)
@@ -133,7 +132,6 @@ static enum status open_shipped(const char *const *config_folders, const char *d
 	return STATUS_OK;
 }
 
-/* Uses the first shipped file of another device with this compute capability. */
 static enum status open_fallback(const char *const *config_folders, const char *device,
 	const struct catalogue *catalogue, struct learned *learned, struct error *err)
 {

@@ -35,9 +35,7 @@ static bool limits_from_nvidia(const struct device_spec *device,
 		.sharedMemPerBlockOptin = (size_t)device->smem_per_block_bytes,
 		.reservedSharedMemPerBlock = (size_t)device->smem_reserved_bytes,
 	};
-	/* Without the opt-in limit, or with a dynamic limit of 0, at most 48 KB would fit. The
-	 * kernel's attribute is set to the launch's size at run time, so the same size is given
-	 * here. */
+	/* Without the opt-in limit, or with a dynamic limit of 0, at most 48 KB would fit. */
 	const cudaOccFuncAttributes attributes = {
 		.maxThreadsPerBlock = (int)device->max_threads_per_block,
 		.numRegs = demand->regs_per_thread,
@@ -46,15 +44,14 @@ static bool limits_from_nvidia(const struct device_spec *device,
 		.maxDynamicSharedSizeBytes = (size_t)demand->smem_dynamic_bytes,
 		.numBlockBarriers = demand->barriers > 0 ? demand->barriers : 1,
 	};
-	/* A zeroed state would mean a carveout of 0%, which gives all memory to L1. */
+	/* Zero would be a carveout of 0%. */
 	const cudaOccDeviceState state = {.carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
 	cudaOccResult result = {0};
 
 	if (cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state,
 		    demand->threads, (size_t)demand->smem_dynamic_bytes) != CUDA_OCC_SUCCESS)
 		return false;
-	/* The calculator applies its table of barriers from 9.0 on only, but a kernel with 16 of
-	 * them ran two blocks on each SM of a Turing card, as the table says for 7.5
+	/* The calculator limits barriers from 9.0 on only, but Turing has the limit
 	 * (forums.developer.nvidia.com/t/named-barriers-limit-occupancy/158005). */
 	if (device->compute_capability < 90 &&
 		cudaOccMaxBlocksPerSMBlockBarrierLimit(&result.blockLimitBarriers,
@@ -70,8 +67,7 @@ static int64_t round_up(int64_t value, int64_t multiple)
 	return (value + multiple - 1) / multiple * multiple;
 }
 
-/* For architectures newer than the calculator: registers are allocated per warp in units of 256,
- * shared memory per block in units of 128 bytes, as on 8.0 to 12.1. */
+/* Allocation units of 8.0 to 12.1: 256 registers of a warp, 128 bytes of a block. */
 static struct limits limits_from_quotients(
 	const struct device_spec *device, const struct occupancy_demand *demand)
 {
@@ -124,7 +120,7 @@ int occupancy_compute(const struct device_spec *device, const struct occupancy_d
 		take_least(limits.smem, LIMITER_SMEM, &blocks, &why);
 		take_least(limits.threads, LIMITER_THREADS, &blocks, &why);
 		take_least(limits.blocks, LIMITER_BLOCKS, &blocks, &why);
-		/* Barriers come last: 8.6, 8.9 and 12.x have one per block, which would tie. */
+		/* Last, because 8.6, 8.9 and 12.x would tie. */
 		take_least(limits.barriers, LIMITER_BARRIERS, &blocks, &why);
 	}
 	if (limiter)

@@ -31,7 +31,7 @@ void predictor_close(struct predictor *predictor)
 	*predictor = (struct predictor){0};
 }
 
-/* Returns the expected ln(measured / predicted). */
+/* ln(measured / predicted) */
 static double learned_log(struct predictor *predictor, const struct value *values)
 {
 	if (!predictor->trees || predictor->is_physics ||

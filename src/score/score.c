@@ -22,7 +22,7 @@ const char *const bound_kind_names[] = {
 	[BOUND_LATENCY + 1] = NULL,
 };
 
-/* Resources before compilation: the family's register estimate, no static smem, no spills. */
+/* Without static smem and spills. */
 static struct kernel_resources resources_estimated(const struct launch_work *launch)
 {
 	return (struct kernel_resources){
@@ -85,7 +85,7 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 		time.time_us * (launch->shape.repeat > 0 ? launch->shape.repeat : 1);
 }
 
-/* Returns the least time of the problem on this device, independent of the model, and its bound. */
+/* The least time on this device, for any kernel. */
 static double floor_us(
 	const struct device_spec *device, const struct work *work, enum bound_kind *bound)
 {
@@ -162,8 +162,7 @@ void score_release(struct score *score)
 	*score = (struct score){0};
 }
 
-/* ---- JSON: figures of the longest launch, and all launches if there are several; infinite times
- * are null ---- */
+/* ---- JSON: the longest launch, and all if there are several ---- */
 #define FIGURE(field, ...)                                                                         \
 	RECORD_VALUE(struct launch_score, field, #field, .low = 0, .high = INFINITY, ##__VA_ARGS__)
 static const struct record_member launch_members[] = {
@@ -193,7 +192,7 @@ static const struct record_member launch_members[] = {
 RECORD_DEFINE(struct launch_score, launch_score_record, launch_members, .name = "launch_score",
 	.open = true);
 
-/* The JSON object: `longest` is the longest launch, but with the time of all launches. */
+/* `longest` has the time of all launches. */
 struct model_view {
 	struct launch_score longest;
 	double predicted_tflops;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The analytical model's result for a candidate: occupancy, tile and wave quantization, alignment,
- * bank conflicts, traffic, bound, and predicted time. All functions are pure. Their inputs are the
- * work (from the family), the device sheet, and the resources (estimated, or read from the
- * compiled kernel).
+ * The model's account of a candidate. Functions are pure.
  */
 #ifndef SCORE_SCORE_H
 #define SCORE_SCORE_H
@@ -38,9 +35,9 @@ struct launch_score {
 	enum occupancy_limiter occupancy_limiter;
 	int regs_per_thread;
 	int64_t smem_bytes;         /* static + dynamic, without the system's reserve */
-	int stack_bytes;            /* local memory of a thread; 0 before compilation */
+	int stack_bytes;            /* 0 before compilation */
 	double bank_conflict_ratio; /* wavefronts needed / minimum, over all accesses */
-	double lines_per_row_ratio; /* cache lines touched / minimum, mean over the rows of tiles */
+	double lines_per_row_ratio; /* touched / minimum, mean over rows */
 	double sectors_per_row_ratio;
 	double dram_bytes, l2_bytes;
 	double arithmetic_intensity; /* FLOP per DRAM byte */
@@ -51,25 +48,24 @@ struct launch_score {
 struct score {
 	struct launch_score *launches; /* owned */
 	size_t launch_count;
-	size_t longest; /* index of the launch with the longest predicted time */
+	size_t longest;
 	bool regs_estimated;
-	bool without_model; /* no launch has a model: the time is a lower bound */
-	double floor_us;    /* time for the problem's FLOP and bytes at the device's peak */
+	bool without_model; /* the time is a lower bound */
+	double floor_us;    /* FLOP and bytes at the device's peak */
 	double predicted_time_us;
 	double predicted_tflops; /* NaN if the FLOP are unknown */
 };
 
-/* resources has one item per launch; NULL uses the work's estimates. A launch that cannot run (0
- * blocks per SM) gets an infinite time. */
+/* resources: per launch; NULL: estimates. A launch that cannot run gets an infinite time. */
 void score_compute(const struct device_spec *device, const struct work *work,
 	const struct kernel_resources *resources, struct score *score);
 void score_release(struct score *score);
-/* Returns whether the time depends on the SM clock, which is false for kernels bound by DRAM. */
+/* False for kernels bound by DRAM. */
 static inline bool score_is_clock_bound(const struct score *score)
 {
 	return !score->launch_count || score->launches[score->longest].bound != BOUND_DRAM;
 }
-/* A member of type struct score, omitted if there are no launches. */
+/* Omitted without launches. */
 extern const struct record_custom score_custom;
 extern const struct record score_record;
 RECORD_DECLARE(struct launch_score, launch_score_record);

@@ -46,7 +46,6 @@ struct quantization_slots quantization_slots(const struct device_spec *device,
 	if (max_clusters > 0 && cluster_size > 1)
 		slots.per_wave = fmin(slots.per_wave, (double)max_clusters * cluster_size);
 	if (launch->schedule != SCHEDULE_GRID && grid_blocks < slots.per_wave) {
-		/* Blocks are spread over all SMs before an SM gets a second one. */
 		slots.per_wave = grid_blocks;
 		slots.sm_count = fmin(slots.sm_count, grid_blocks);
 		slots.per_sm = ceil(grid_blocks / slots.sm_count);
@@ -68,8 +67,7 @@ void quantization_waves(const struct launch_work *launch, const struct quantizat
 }
 
 /* ---- the time ---- */
-/* Dense tensor work draws so much power that the clock decreases in proportion to the use of the
- * tensor cores, down to the sheet's tensor_clock_hz. */
+/* Dense tensor work lowers the clock down to tensor_clock_hz, in proportion. */
 static double clock_under_load(
 	const struct time_model_input *input, const struct block_model *model, double clocks)
 {
@@ -109,8 +107,8 @@ struct time_model_result time_model_launch(const struct time_model_input *input)
 	if (device->dram_bytes_per_s > 0)
 		dram_us = input->traffic->dram_bytes / device->dram_bytes_per_s * 1e6;
 	result.bound = dram_us > sm_us ? BOUND_DRAM : time.bound;
-	/* SMs and DRAM form a pipeline of two stages: SMs idle during the first load, or DRAM idles
-	 * during the last step. */
+	/* A pipeline of two stages: SMs idle during the first load, or DRAM during the last step.
+	 */
 	result.time_us = device->launch_us + fmax(sm_us, dram_us) +
 			 fmin(sm_us, dram_us) / steps_in_turn(input);
 	return result;

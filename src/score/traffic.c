@@ -16,11 +16,10 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Properties shared by all rows of a tile. Only the position where a row starts within a unit
- * differs. */
+/* Rows differ only in where they start within a unit. */
 struct row {
 	uint64_t whole; /* units that every row touches */
-	uint64_t late;  /* a row that starts at this offset in a unit or later touches one more */
+	uint64_t late;  /* from this offset on, a row touches one more */
 };
 
 static uint64_t units_of_rows(const struct row *row, uint64_t shift, uint64_t rows, uint64_t unit)
@@ -44,7 +43,7 @@ double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, ui
 
 	if (shift == 0)
 		return (double)row.whole;
-	/* Over a period, a row starts once at every multiple of `step` within a unit. */
+	/* Over a period, rows start at multiples of `step`. */
 	step = greatest_common_divisor(shift, unit);
 	period = unit / step;
 	sum = rows / period * (period * row.whole + period - (row.late + step - 1) / step);
@@ -66,10 +65,9 @@ static bool lanes_pair(const uint32_t address[BANK_LANES], unsigned distance)
 	return true;
 }
 
-/* Distinct words that a group of lanes requests. A lane's wider access counts as one item; it is
- * aligned to its size, so it always occupies the same banks. */
+/* Distinct items of a group of lanes; a wider access is one item, aligned to its size. */
 struct demand {
-	unsigned worst; /* most items in one bank, which is the number of wavefronts */
+	unsigned worst; /* most in one bank */
 	unsigned all;
 };
 
@@ -190,7 +188,6 @@ static void traffic_rows(const struct launch_work *launch, struct traffic *traff
 	traffic->lines_written_ratio = row_units_ratio(&by_role[true]);
 }
 
-/* Returns the amount per unit of work: prologue, all steps and epilogue. */
 static double per_unit(const struct launch_work *launch, enum pipe pipe)
 {
 	return launch->prologue[pipe] + launch->steps_mean * launch->per_step[pipe] +

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 
 enum {
-	LEAF_ZERO = 2048, /* the middle of the 4096 values that two digits encode */
+	LEAF_ZERO = 2048, /* middle of what two digits encode */
 	QUESTIONS_MAX = 4096,
 	INVALID = UINT16_MAX,
 };
@@ -34,7 +34,6 @@ static unsigned digit_value(char digit)
 	return digit == '-' ? 62 : digit == '_' ? 63 : INVALID;
 }
 
-/* Returns INVALID if the next two characters are not digits. */
 static uint16_t take_number(const char **at)
 {
 	const unsigned high = digit_value((*at)[0]);
@@ -44,7 +43,7 @@ static uint16_t take_number(const char **at)
 	return (uint16_t)(low == INVALID ? INVALID : high * 64 + low);
 }
 
-/* Sets the first question of an invalid tree to INVALID, which trees_check() reports. */
+/* An invalid tree gets the question INVALID. */
 static enum status tree_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -123,7 +122,7 @@ bool trees_bind(struct trees *trees, const char *const *names)
 
 double trees_sum(const struct trees *trees, const float *features)
 {
-	bool answers[QUESTIONS_MAX]; /* trees share questions, so each is answered once */
+	bool answers[QUESTIONS_MAX]; /* shared by trees */
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < trees->question_count; i++)

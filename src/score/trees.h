@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gradient-boosted regression trees. The value of a point is an offset plus one leaf of each tree.
- * Trees are oblivious: all nodes of a level test the same condition, so that a tree is a few
- * conditions and a table of leaves, which is compact as text and fast to evaluate.
+ * Boosted oblivious trees: an offset plus one leaf of each tree; nodes of a level ask one question.
  * src/python/tiletune/learn.py fits them.
  */
 #ifndef SCORE_TREES_H
@@ -30,8 +28,7 @@ struct question {
 
 struct tree {
 	uint16_t questions[TREE_DEPTH];
-	int16_t leaves[TREE_LEAVES]; /* multiples of leaf_step; bit k of the index is the answer to
-					question k */
+	int16_t leaves[TREE_LEAVES]; /* times leaf_step; bit k of the index answers question k */
 };
 
 struct trees {
@@ -45,8 +42,7 @@ struct trees {
 };
 RECORD_DECLARE(struct trees, trees_record);
 
-/* names are the features passed to trees_sum(), NULL-terminated. Returns false if a feature of the
- * trees is missing. */
+/* names: those of trees_sum(). False: a feature is missing. */
 bool trees_bind(struct trees *trees, const char *const *names);
 double trees_sum(const struct trees *trees, const float *features);
 
