@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernel arguments: a buffer, a tensor map, or a number of some type.
+ * Kernel arguments: a buffer, a tensor map, or a number.
  */
 #ifndef PLAN_ARGUMENT_H
 #define PLAN_ARGUMENT_H
 
 #include "expr/dtype.h"
 
-/* Columns: kind, name in JSON, type of a number. A uint64 is stored as the bits of an int64. Only
- * reference kernels take units (const int64 *), unit_count (int32) and expected (double *). Numbers
- * come last, from i32 on. */
+/* Columns: kind, name in JSON, type of a number. Numbers come last. uint64: bits of an int64. For
+ * references: units (const int64 *), unit_count (int32), expected (double *). */
 #define ARGUMENTS(ROW)                                                                             \
 	ROW(ARGUMENT_BUFFER, "buffer", DTYPE_COUNT)                                                \
 	ROW(ARGUMENT_TENSOR_MAP, "tensor_map", DTYPE_COUNT)                                        \
@@ -43,7 +42,7 @@ struct plan_argument {
 	double real;
 };
 
-/* Returns the type of a number, or DTYPE_COUNT for other arguments. */
+/* DTYPE_COUNT for other arguments. */
 static inline enum dtype argument_dtype(enum argument_kind kind)
 {
 #define ROW(kind, name, dtype) [kind] = (dtype),
@@ -53,7 +52,7 @@ static inline enum dtype argument_dtype(enum argument_kind kind)
 	return dtypes[kind];
 }
 
-/* Returns the little-endian bits of a number as the kernel receives them. */
+/* Little-endian. */
 static inline uint64_t plan_argument_bits(const struct plan_argument *argument)
 {
 	const enum dtype dtype = argument_dtype(argument->kind);
@@ -62,7 +61,6 @@ static inline uint64_t plan_argument_bits(const struct plan_argument *argument)
 				     : (uint64_t)argument->integer;
 }
 
-/* Returns the size of a kernel parameter in bytes. */
 static inline uint32_t plan_argument_bytes(enum argument_kind kind)
 {
 	const enum dtype dtype = argument_dtype(kind);

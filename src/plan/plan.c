@@ -24,7 +24,6 @@ const char *const buffer_init_names[] = {[BUFFER_INIT_NONE] = "none",
 	[BUFFER_INIT_ONCE] = "once",
 	[BUFFER_INIT_EACH] = "each",
 	NULL};
-/* The tensors of a plan have a fourth kind of initialization. */
 static const char *const init_names[] = {"none", "once", "each", "given", NULL};
 
 #define TENSOR_VALUE(field)                                                                        \
@@ -48,9 +47,8 @@ static const struct record_member buffer_members[] = {
 RECORD_DEFINE(struct plan_buffer, plan_buffer_record, buffer_members, .name = "plan_buffer");
 
 /* ---- tensor maps ---- */
-/* Rules from the comment at cuTensorMapEncodeTiled in cuda.h (CUDA 13.0) for maps without
- * interleave and with element strides of 1. The allocator is responsible for the alignment of
- * addresses (16 bytes). */
+/* Rules of cuTensorMapEncodeTiled in cuda.h (CUDA 13.0) without interleave, with element strides of
+ * 1. */
 enum {
 	STRIDE_ALIGNMENT = 16,
 	BOX_MAX = 256,
@@ -81,8 +79,7 @@ static enum status check_strides(
 				"strides[%u]: expected a multiple of %d bytes below 2^40, found "
 				"%" PRIu64,
 				i, STRIDE_ALIGNMENT, map->strides[i]);
-	/* The driver has no rule against overlapping rows of outer dimensions, but refuses an inner
-	 * dimension that is longer than its pitch. */
+	/* The driver refuses only an inner dimension beyond its pitch. */
 	if (map->rank > 1 && map->strides[0] < row_bytes)
 		return error_set(err, STATUS_BAD_INPUT,
 			"strides[0]: expected at least the %" PRIu64 " bytes of a row, found "
@@ -223,7 +220,6 @@ static struct json *argument_write(const void *field)
 	return object;
 }
 
-/* The packed form; the functions above read and write JSON. */
 static const struct record_member argument_members[] = {
 	RECORD_ENUM(struct plan_argument, kind, argument_kind_names, "kind"),
 	RECORD_VALUE(struct plan_argument, index, "index"),

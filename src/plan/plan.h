@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How to run a candidate: buffers, tensor maps and launches, all as numbers. The measuring worker,
- * exporters, kernels stored in tuned files, and tests use the same plan.
+ * How to run a candidate, as numbers.
  */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
@@ -31,21 +30,21 @@ enum buffer_contents {
 	CONTENTS_ZERO,
 	CONTENTS_ONE,
 	CONTENTS_IOTA,
-	CONTENTS_PERMUTATION, /* integers: a random permutation of 0 .. elements - 1 */
-	CONTENTS_OFFSETS,    /* i32: offsets of groups; the last one is fill_low. Group sizes follow
-				Zipf's law with exponent fill_high, in random order */
-	CONTENTS_COUNTS,     /* i32: sizes of such groups */
+	CONTENTS_PERMUTATION, /* of 0 .. elements - 1 */
+	CONTENTS_OFFSETS, /* i32: offsets of groups, the last is fill_low; sizes follow Zipf's law
+			     (exponent fill_high) in random order */
+	CONTENTS_COUNTS,  /* i32: sizes of such groups */
 	CONTENTS_EXPRESSION, /* see struct plan_contents */
 	CONTENTS_FILE,
 };
-/* Names in JSON, NULL-terminated. Families and tuned files have no BUFFER_INIT_GIVEN. */
+/* NULL-terminated, without BUFFER_INIT_GIVEN. */
 extern const char *const buffer_contents_names[], *const buffer_init_names[];
 
 enum buffer_init {
 	BUFFER_INIT_NONE,
 	BUFFER_INIT_ONCE,  /* zeroed when loaded */
-	BUFFER_INIT_EACH,  /* zeroed before every run, inside the timed region */
-	BUFFER_INIT_GIVEN, /* a tensor: the runner fills or poisons it */
+	BUFFER_INIT_EACH,  /* in the timed region */
+	BUFFER_INIT_GIVEN, /* a tensor: filled or poisoned */
 };
 
 static inline bool contents_are_groups(enum buffer_contents contents)
@@ -67,10 +66,10 @@ struct plan_buffer {
 	char name[PLAN_NAME_SIZE];
 	enum buffer_role role;
 	enum buffer_init init;
-	enum dtype dtype;       /* only for tensors */
-	uint64_t rows, columns; /* tensors: product of the outer dimensions, innermost dimension */
-	uint64_t ld;            /* tensors: elements between the starts of rows */
-	uint64_t bytes;         /* if 0, the kernel gets a null pointer */
+	enum dtype dtype;              /* only for tensors */
+	uint64_t rows, columns;        /* tensors: outer dimensions, innermost one */
+	uint64_t ld;                   /* tensors: pitch in elements */
+	uint64_t bytes;                /* 0: a null pointer */
 	enum buffer_contents contents; /* initial contents of inputs */
 	double fill_low, fill_high;
 };
@@ -79,17 +78,14 @@ struct launch_shape {
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t smem_dynamic_bytes;
 	uint32_t repeat;  /* number of consecutive launches; normally 1 */
-	bool cooperative; /* all blocks run at the same time, so that they may wait for each other
-			   */
+	bool cooperative; /* blocks may wait for each other */
 };
 
-/* Returns the number of blocks of a grid. */
 static inline int64_t launch_shape_blocks(const struct launch_shape *shape)
 {
 	return (int64_t)((uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2]);
 }
 
-/* Returns the number of threads in a block. */
 static inline int64_t launch_shape_threads(const struct launch_shape *shape)
 {
 	return (int64_t)((uint64_t)shape->block[0] * shape->block[1] * shape->block[2]);
@@ -99,43 +95,43 @@ struct plan_launch {
 	uint32_t unit;
 	char *entry;
 	struct launch_shape shape;
-	/* Launched with one thread per block; the compiler chose the real number of threads. */
+	/* The compiler chose the threads; the block is 1. */
 	bool is_tile;
 	struct plan_argument *arguments;
 	size_t argument_count;
 };
 
-/* An inactive map has rank 0: the kernel gets 128 zero bytes and does not use them. */
+/* Rank 0: inactive, 128 zero bytes. */
 struct plan_tensor_map {
 	char name[PLAN_NAME_SIZE];
 	uint32_t buffer;
-	/* Set only in a family: the map is active. An inactive map of a plan has rank 0. */
+	/* only in a family: the map is active */
 	bool when;
 	enum dtype dtype;
 	uint32_t rank;
-	uint64_t dims[TENSOR_MAP_RANK_MAX];        /* elements, innermost first */
-	uint32_t stride_count;                     /* rank - 1; 0 if the rank is 0 */
+	uint64_t dims[TENSOR_MAP_RANK_MAX]; /* elements, innermost first */
+	uint32_t stride_count;
 	uint64_t strides[TENSOR_MAP_RANK_MAX - 1]; /* bytes */
 	uint32_t box[TENSOR_MAP_RANK_MAX];         /* elements */
 	uint32_t swizzle_bytes;                    /* 0 32 64 128 */
 	uint32_t l2_promotion_bytes;               /* 0 64 128 256 */
 };
 
-/* A variable of the module in __constant__ or __device__ memory that receives a tensor. */
+/* __constant__ or __device__ memory that receives a tensor. */
 struct plan_symbol {
 	char *name;
 	uint32_t unit, buffer;
 };
 
 struct plan {
-	struct plan_buffer *buffers; /* tensors in the operation's order, then workspaces */
+	struct plan_buffer *buffers; /* tensors, then workspaces */
 	size_t buffer_count;
 	size_t tensor_count;
 	struct plan_tensor_map *tensor_maps;
 	size_t tensor_map_count;
 	struct plan_launch *launches;
 	size_t launch_count;
-	struct plan_symbol *symbols; /* for every unit; units without the variable ignore it */
+	struct plan_symbol *symbols; /* units without the variable ignore it */
 	size_t symbol_count;
 	uint64_t workspace_bytes;
 };
@@ -145,8 +141,7 @@ RECORD_DECLARE(struct plan_launch, plan_launch_record);
 RECORD_DECLARE(struct plan, plan_record);
 
 void plan_release(struct plan *plan);
-/* Checks the driver's rules for tensor maps (see cuTensorMapEncodeTiled in cuda.h) except those for
- * the address. Returns STATUS_BAD_INPUT and names the violated rule. Rank 0 is valid. */
+/* Checks cuTensorMapEncodeTiled's rules except for the address. Rank 0 is valid. */
 RECORD_DECLARE(struct plan_tensor_map, plan_tensor_map_record);
 enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err);
 

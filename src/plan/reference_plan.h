@@ -8,56 +8,49 @@
 #include "expr/named_values.h"
 #include "plan/plan.h"
 
-/* Contents of a tensor from an expression or a file; exactly one of them is set. */
+/* Exactly one of expression and file is set. */
 struct plan_contents {
 	uint32_t tensor;
-	char *expression; /* of `index` (linear, without pitch) and the problem's keys */
+	char *expression; /* of `index` (without pitch) and keys */
 	char *file;
 };
 
-/* Sources of expected outputs, the most trustworthy first. */
+/* The most trustworthy first. */
 enum verified {
 	VERIFIED_REFERENCE, /* a reference kernel of the operation */
 	VERIFIED_FILE,
 	VERIFIED_CONFIGURATION, /* a configuration that the author trusts */
-	VERIFIED_SELF,          /* the default configuration, if nothing else is given */
+	VERIFIED_SELF,          /* if nothing else is given */
 };
-/* Names in JSON and descriptions for people, NULL-terminated. */
 extern const char *const verified_names[], *const verified_texts[];
-/* Names of the verifier: tiletune, or the program that also timed the kernel. */
 extern const char *const verified_by_names[];
-/* Returns e.g. "verified: file (compared with the file)", or NULL for our reference kernel. The
- * caller frees it. */
+/* NULL for a reference kernel. The caller frees it. */
 char *verified_words(enum verified verified, bool by_program);
 
-/* Where an output's expected values come from, and its tolerance. */
 struct reference_output {
 	uint32_t tensor;
 	enum verified verified;
-	/* The reference kernel, which computes any list of output units (elements or rows). The
-	 * worker sets grid[0] to ceil(count / units_per_block). NULL if the values come from
-	 * elsewhere. */
+	/* Kernel that computes any units; the worker sets grid[0] to ceil(count / units_per_block).
+	 * NULL: another source. */
 	struct plan_launch *launch;
 	uint32_t units_per_block;
 	bool unit_is_row;
-	char *file; /* NULL if the values do not come from a file */
+	char *file;
 	double tolerance_abs, tolerance_rel;
-	bool abs_scales;     /* tolerance_abs is a fraction of the largest expected value */
-	double differ_ratio; /* fraction of the points that may exceed the tolerance */
+	bool abs_scales;     /* relative to the largest value */
+	double differ_ratio; /* points that may exceed it */
 };
 
-/* Expected outputs of a problem, and how to fill its inputs. */
 struct reference_plan {
-	bool may_vary; /* repeated runs on the same inputs may differ in bits */
+	bool may_vary; /* runs may differ in bits */
 	struct plan_buffer *tensors;
 	size_t tensor_count;
 	struct reference_output *outputs;
 	size_t output_count;
-	struct plan_contents *contents; /* of tensors with an expression or a file */
+	struct plan_contents *contents;
 	size_t contents_count;
 	struct named_values keys;
-	struct plan *trusted; /* run once to produce outputs that have no reference kernel and no
-				 file; may be NULL */
+	struct plan *trusted; /* run once for outputs without another reference; or NULL */
 };
 
 RECORD_DECLARE(struct reference_plan, reference_plan_record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converts a plan's tensor map to the driver's enums, for the measuring worker and bundles.
+ * A plan's tensor map as the driver's enums.
  */
 #ifndef PLAN_TENSOR_MAP_H
 #define PLAN_TENSOR_MAP_H

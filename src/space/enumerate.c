@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Orders derived constants and constraints, and decides which results to cache. The walk then
- * assigns parameters level by level and applies each action as soon as its inputs are known.
+ * Orders constraints and derived constants, chooses results to cache, and walks the space.
  */
 #include "space/enumerate.h"
 
@@ -17,7 +16,7 @@ enum {
 	REUSE_MIN = 4           /* tree nodes per cached result */
 };
 
-/* Returns the number of leading parameters that must be assigned. */
+/* The number of leading parameters that it needs. */
 static size_t level_of(const struct space_rule *rule)
 {
 	return rule->parameters ? 64 - (size_t)__builtin_clzll(rule->parameters) : 0;
@@ -28,7 +27,6 @@ static size_t first_derived_index(const struct space *space)
 	return space->fixed_count + space->parameter_count;
 }
 
-/* Allocates the cache of an action of this level. */
 static void remember(const struct space *space, struct space_action *action,
 	const struct space_rule *rule, size_t level)
 {
@@ -70,7 +68,7 @@ static void add_action(
 	remember(space, action, rule, level_of(rule));
 }
 
-/* Adds a derived constant after the constants of its level that it reads. */
+/* Adds it after the constants of its level that it reads. */
 static void add_derived(struct space *space, size_t level, size_t index, bool *added)
 {
 	const struct space_rule *rule = &space->derived[index];
@@ -86,8 +84,8 @@ static void add_derived(struct space *space, size_t level, size_t index, bool *a
 	add_action(space, rule, true, index);
 }
 
-/* Marks constants that no constraint needs, directly or through other constants, and whose results
- * are not cached. The walk leaves them to space_values(). Constants come before their readers. */
+/* Marks constants that no constraint needs and that are not cached; space_values() computes them.
+ */
 static void find_unread(struct space *space, bool *read)
 {
 	for (size_t s = space->action_count; s-- > 0;) {
@@ -165,9 +163,9 @@ struct enumeration {
 	void *context;
 	struct value *values;
 	choice choices[SPACE_PARAMETERS_MAX];
-	size_t *bases;       /* per action: where the cached results of this branch begin */
+	size_t *bases;       /* per action: base of the cached results of this branch */
 	double *removed;     /* configurations removed by each action */
-	size_t counted_from; /* if only counting: no action applies below this level */
+	size_t counted_from; /* no action applies below this level */
 	double legal;
 	uint64_t chosen_count; /* values assigned so far */
 	struct error *err;
@@ -188,7 +186,7 @@ void space_describe(
 	error_hint(err, "it fails at %s%s%s", text_string(&text), *hint ? "; " : "", hint);
 }
 
-/* Applies an action. own is the choice of the level's parameter. Returns false on an error. */
+/* own: choice of the level's parameter. False: an error. */
 static bool apply_action(struct enumeration *enumeration, size_t index, size_t own, bool *legal)
 {
 	const struct space_action *action = &enumeration->space->actions[index];
@@ -211,7 +209,7 @@ static bool apply_action(struct enumeration *enumeration, size_t index, size_t o
 	return true;
 }
 
-/* Applies the actions of a level until one removes the branch. Returns false on an error. */
+/* Until one removes the branch. False: an error. */
 static bool apply_level(struct enumeration *enumeration, size_t level, size_t own, bool *legal)
 {
 	const size_t *first = enumeration->space->first_action;
@@ -232,8 +230,8 @@ static bool apply_level(struct enumeration *enumeration, size_t level, size_t ow
 	return true;
 }
 
-/* ---- bounds: a constraint may be false for every value of the parameters that follow ---- */
-/* Bounds do not pay off in shorter walks. */
+/* ---- bounds of what follows ---- */
+/* Shorter walks do not gain. */
 static const uint64_t bounds_after_values = 1 << 20;
 
 struct bounds {
@@ -260,7 +258,7 @@ static struct value_range find_bounds(int index, void *context)
 		       : space->parameters[parameter].range;
 }
 
-/* Returns false if a later constraint that reads the newest parameter cannot hold any more. */
+/* False: a later constraint on the newest parameter cannot hold. */
 static bool within_bounds(struct enumeration *enumeration, size_t level)
 {
 	enum {
@@ -281,8 +279,7 @@ static bool within_bounds(struct enumeration *enumeration, size_t level)
 	return true;
 }
 
-/* Limits spaces that no rule reduces, which would take hours. A large space with rules needs fewer
- * values. A count, because a time limit would not be deterministic. */
+/* Ends walks of hours, after a count, which is deterministic. */
 static const uint64_t values_max = 100000000;
 
 static bool go_on(struct enumeration *enumeration)
@@ -303,7 +300,7 @@ static bool go_on(struct enumeration *enumeration)
 	return enumeration->status == STATUS_OK;
 }
 
-/* Walks all configurations with the first `level` choices. Returns false to end the enumeration. */
+/* Returns false to end the enumeration. */
 static bool descend(struct enumeration *enumeration, size_t level)
 {
 	const struct space *space = enumeration->space;
@@ -344,7 +341,6 @@ static bool descend(struct enumeration *enumeration, size_t level)
 	return true;
 }
 
-/* Adds what each action removed to the numbers of its constraint. */
 static void report(const struct enumeration *enumeration, struct space_removed *removed)
 {
 	const struct space *space = enumeration->space;

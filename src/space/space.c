@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Building and binding of spaces, and evaluation of single configurations.
+ * Building and binding of spaces; single configurations.
  */
 #include "space/space.h"
 
@@ -63,15 +63,14 @@ void space_add_constraint(struct space *space, const struct expression *expressi
 	space->bound = false;
 }
 
-/* ---- binding: evaluates the value lists, specialises the rules for the fixed values, and finds
- * what each rule depends on ---- */
+/* ---- binding ---- */
 /* ---- value lists ---- */
 struct ranked_parameter {
 	struct value value;
 	size_t index;
 };
 
-/* Orders numbers by value, then strings; equal values by index. */
+/* Numbers by value, then strings; ties by index. */
 static int compare_ranked(const void *left, const void *right)
 {
 	const struct ranked_parameter *a = left, *b = right;
@@ -88,7 +87,6 @@ static int compare_ranked(const void *left, const void *right)
 	return order ? order : a->index < b->index ? -1 : 1;
 }
 
-/* Removes later duplicates and preserves the order of the list. */
 static void remove_repeated(struct value_list *values)
 {
 	struct ranked_parameter *ranked = memory_zeroed(values->count + 1, sizeof(*ranked));

@@ -121,8 +121,7 @@ static bool sheet_matches(const struct device_spec *spec, const struct device_fa
 	return false;
 }
 
-/* The driver's limits override those of the sheet; 0 means that the driver does not report the
- * limit. */
+/* The driver's limits override the sheet's; 0 is unknown. */
 static void take_limits(struct device_spec *spec, const struct device_facts *facts)
 {
 	for (size_t i = 0; i < DEVICE_LIMIT_COUNT; i++)
@@ -130,7 +129,6 @@ static void take_limits(struct device_spec *spec, const struct device_facts *fac
 			spec->limits[i] = facts->limits[i];
 }
 
-/* Scales the defaults of the architecture to this chip. */
 static void derive_defaults(struct device_spec *spec, const struct sheet_defaults *defaults,
 	const struct device_facts *facts)
 {
@@ -138,14 +136,14 @@ static void derive_defaults(struct device_spec *spec, const struct sheet_default
 
 	spec->clock_hz = facts->clock_hz > 0 ? facts->clock_hz : 1.5e9;
 	spec->tensor_clock_hz = spec->clock_hz * defaults->tensor_clock_ratio;
-	/* Two transfers per clock; 4 bytes per clock and SM if the driver reports nothing. */
+	/* Two transfers per clock, or 4 bytes per clock and SM if unknown. */
 	spec->dram_bytes_per_s = dram > 0 ? dram * defaults->dram_efficiency_ratio
 					  : 4.0 * (double)spec->sm_count * spec->clock_hz;
 	spec->l2_bytes_per_clock = defaults->l2_bytes_per_clock_sm * (double)spec->sm_count;
 	for (size_t i = 0; i < ARRAY_COUNT(spec->max_clusters); i++)
 		if ((int64_t)1 << i <= defaults->cluster_blocks_max)
 			spec->max_clusters[i] = spec->sm_count >> i;
-	/* An arch such as "sm_90a" is valid only for exactly this compute capability. */
+	/* sm_90a is valid only for 9.0. */
 	if (spec->compute_capability != facts->compute_capability)
 		snprintf(spec->arch, sizeof(spec->arch), "sm_%d", facts->compute_capability);
 }
@@ -190,7 +188,7 @@ static enum status device_spec_complete(
 	made->title = string_copy(facts->name);
 	made->matches = memory_zeroed(1, sizeof(*made->matches));
 	*spec = made;
-	/* Without a GPU (a program that measures by itself), unknown limits stay 0. */
+	/* Limits stay 0 for a program that measures by itself. */
 	for (size_t i = 0; facts->compute_capability && i < DEVICE_LIMIT_COUNT; i++)
 		if (!made->limits[i])
 			made->limits[i] = least[i];
@@ -257,7 +255,6 @@ double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dt
 	       (double)spec->sm_count * spec->clock_hz;
 }
 
-/* Names that expressions may read. Every name table contains them; no file stores their order. */
 const char *const device_value_names[DEVICE_VALUE_COUNT] = {
 #define ROW(name, attribute, kind, least, summary) #name,
 	DEVICE_LIMITS(ROW)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Data of a GPU model: limits from the driver, rates from a spec sheet (configs/devices/NAME.json,
- * with a source for every figure), and the device names that expressions may read.
- *
- * A GPU without a sheet gets the driver's limits and the default rates of its architecture;
- * from_sheet is false then.
+ * A GPU model: the driver's limits and the rates of its sheet (configs/devices/NAME.json) or,
+ * without one (from_sheet false), of its architecture.
  */
 #ifndef SPEC_DEVICE_SPEC_H
 #define SPEC_DEVICE_SPEC_H
@@ -17,8 +14,7 @@
 #include "expr/expression.h"
 #include "expr/dtype.h"
 
-/* Hardware resources that limit throughput. Columns: id, name in family JSON, unit of the rate per
- * clock and SM, description. */
+/* Columns: id, name in family JSON, unit of the rate per clock and SM, description. */
 #define PIPES(ROW)                                                                                 \
 	ROW(TENSOR_MMA, "tensor_mma_flop", "flop", "tensor cores through mma.sync / wmma")         \
 	ROW(TENSOR_WGMMA, "tensor_wgmma_flop", "flop", "tensor cores through wgmma (sm_90a)")      \
@@ -45,9 +41,8 @@ enum pipe {
 };
 extern const char *const pipe_names[]; /* "tensor_mma_flop", ...; NULL-terminated */
 
-/* Limits of the chip and its driver. Columns: name (in the structs, sheets and expressions),
- * CU_DEVICE_ATTRIBUTE_..., kind of figure in a sheet, minimum of all GPUs since compute capability
- * 7.0 (used if the driver does not report the limit), description. */
+/* Columns: name, CU_DEVICE_ATTRIBUTE_..., kind of figure, least of all GPUs since 7.0 (if the
+ * driver reports none), description. */
 #define DRIVER_LIMITS(ROW)                                                                         \
 	ROW(sm_count, MULTIPROCESSOR_COUNT, count, 1, "")                                          \
 	ROW(warp_size, WARP_SIZE, count, 32, "")                                                   \
@@ -62,7 +57,6 @@ extern const char *const pipe_names[]; /* "tensor_mma_flop", ...; NULL-terminate
 	ROW(smem_reserved_bytes, RESERVED_SHARED_MEMORY_PER_BLOCK, count_or_none, 0,               \
 		"of each block")                                                                   \
 	ROW(l2_bytes, L2_CACHE_SIZE, count, 1 << 20, "")
-/* The driver reports the memory size by a separate call. */
 #define DEVICE_LIMITS(ROW)                                                                         \
 	DRIVER_LIMITS(ROW)                                                                         \
 	ROW(dram_bytes, NONE, count, (int64_t)1 << 30, "")
@@ -74,7 +68,7 @@ enum {
 	DEVICE_LIMIT_COUNT
 };
 
-/* The limits are accessible by name, and as an array in the same order. */
+/* By name, or as an array. */
 #define ROW(name, attribute, kind, least, summary) int64_t name;
 #define DEVICE_LIMIT_MEMBERS                                                                       \
 	union {                                                                                    \
@@ -87,9 +81,9 @@ enum {
 struct learned;
 
 struct device_spec {
-	char *name; /* file name and name for the user, e.g. "h200-sxm" */
+	char *name; /* as the user writes it */
 	char *title;
-	char **matches; /* patterns of the driver's device names; NULL-terminated */
+	char **matches; /* of the driver's names; NULL-terminated */
 	bool from_sheet;
 	int compute_capability; /* 90 for 9.0 */
 	char arch[16];          /* architecture for NVRTC, e.g. "sm_90a" */
@@ -97,38 +91,35 @@ struct device_spec {
 	DEVICE_LIMIT_MEMBERS;
 	int64_t smem_static_max_bytes; /* 49152: the limit without opt-in */
 
-	double clock_hz;        /* boost clock, to which the rates below refer */
-	double tensor_clock_hz; /* sustained clock under dense tensor load; clock_hz if unknown */
+	double clock_hz;        /* boost, to which rates refer */
+	double tensor_clock_hz; /* under dense tensor load */
 	double dram_bytes_per_s;
-	double l2_bytes_per_clock;     /* whole chip, if L2_SHARING SMs read the same data */
-	double l2_own_bytes_per_clock; /* whole chip, if each SM reads different data; 0: unknown */
+	double l2_bytes_per_clock;        /* if L2_SHARING SMs read the same data */
+	double l2_own_bytes_per_clock;    /* if SMs read different data; 0: unknown */
 	double smem_bytes_per_clock_sm;   /* typically 128 */
 	double instructions_per_clock_sm; /* typically 4 warp instructions */
-	/* FLOP, operations or bytes per clock and SM; 0 if the device has no such pipe. Pipes
-	 * without a dtype use the column DTYPE_FP32. */
+	/* Per clock and SM; 0: no such pipe. Pipes without a dtype use DTYPE_FP32. */
 	double rate[PIPE_COUNT][DTYPE_COUNT];
-	double launch_us; /* cost of each additional kernel in a stream or graph */
+	double launch_us; /* of each additional kernel */
 	double dram_latency_us, l2_latency_us, sync_us;
-	/* largest number of concurrent clusters of 1, 2, 4, 8, 16 blocks, with one block per SM */
+	/* of 1, 2, 4, 8, 16 blocks, one per SM */
 	int64_t max_clusters[5];
 	bool max_clusters_measured;
-	/* Corrections learned from timings on this device (score/learned.h). Borrowed; NULL if
-	 * none. */
+	/* Borrowed; NULL: none. */
 	const struct learned *learned;
-	char *notice; /* names sheets that could not be read in the search; NULL if none */
+	char *notice; /* sheets that could not be read, or NULL */
 };
 
-/* Looks for NAME.json in <folder>/devices of each folder. A NULL or empty name selects the embedded
- * default. Errors: the sheet is missing (the hint names the nearest) or invalid (with file and JSON
- * path). */
+/* Finds <folder>/devices/NAME.json; the embedded sheet without a name. Errors: missing or invalid.
+ */
 enum status device_spec_load(const char *name, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 void device_spec_free(struct device_spec *spec);
 void device_spec_release(struct device_spec **spec);
-/* Returns the sorted names of all sheets; the caller releases them. */
+/* Sorted; the caller releases them. */
 struct name_set device_spec_names(const char *const *config_folders);
 
-/* Properties that the driver reports. A field is 0 or "" if the driver does not report it. */
+/* 0 or "" if the driver reports none. */
 struct device_facts {
 	char name[256];
 	int compute_capability;
@@ -137,35 +128,32 @@ struct device_facts {
 	int64_t memory_bus_bits;
 };
 #undef ROW
-/* The GPU and its environment, stored with every run. */
+/* Stored with every run. */
 struct device_identity {
 	char kind[16];           /* cuda, model, replay, program */
-	char name[256];          /* the driver's device name, or the sheet's title */
+	char name[256];          /* or the sheet's title */
 	char uuid[64];           /* "GPU-...", "MIG-..." or empty */
 	char driver[160];        /* "580.159.04", a program's versions, or empty */
 	int driver_cuda_version; /* e.g. 13000; 0 without a driver */
-	int process_count; /* processes with a context on the GPU before ours started; 0: unknown */
+	int process_count;       /* before ours; 0: unknown */
 	char mig[64];
 	double clock_sm_hz, clock_memory_hz;   /* current clocks; 0: unknown */
 	double clock_sm_max_hz, power_limit_w; /* 0: unknown */
-	double anchor_us; /* median time of the anchor kernel at the start; 0: unknown */
+	double anchor_us;                      /* of the anchor kernel; 0: unknown */
 };
 
-/* Finds the sheet for this device name, compute capability and SM count; the driver's limits
- * override those of the sheet. Without a sheet uses the default rates of the architecture. Skips
- * unreadable sheets and names them in spec->notice. */
+/* Finds the sheet for name, compute capability and SM count, else the defaults of the architecture.
+ * Skips unreadable sheets, which `notice` names. */
 enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 
-/* Returns the rate per clock and SM for this type, or 0. CUDA cores have one rate for fp64, if the
- * sheet states it, and one for all other types. */
+/* Per clock and SM, or 0. Only fp64 has its own rate on CUDA cores. */
 double device_spec_rate(const struct device_spec *spec, enum pipe pipe, enum dtype dtype);
-/* Returns the pipe with the highest FLOP rate for this type: a tensor pipe if one supports it, else
- * the CUDA cores. */
+/* The pipe with the highest FLOP rate. */
 enum pipe device_spec_fastest_pipe(const struct device_spec *spec, enum dtype dtype);
 double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dtype);
 
-/* Names and values for expressions in a fixed order: the limits, then two more. */
+/* The limits, then two more. */
 enum {
 	DEVICE_VALUE_COUNT = DEVICE_LIMIT_COUNT + 2
 };

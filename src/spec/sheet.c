@@ -18,7 +18,7 @@ struct figure {
 
 static const struct record_rule source_rule = {.expected = "where the figure is from"};
 
-/* A kind of figure, stored in `value` or `count` of struct figure within bounds. */
+/* A kind of figure, in a member of struct figure. */
 #define FIGURE(id, member, ...)                                                                    \
 	static const struct record_member id##_members[] = {                                       \
 		RECORD_VALUE(struct figure, member, "value", __VA_ARGS__),                         \
@@ -43,7 +43,7 @@ FIGURE(positive_number, value, .low = 1e-300, .high = INFINITY, .expected = "a n
 FIGURE(count, count, .low = 1, .high = INFINITY);
 FIGURE(count_or_none, count, .low = 0, .high = INFINITY);
 
-/* ---- rates: by pipe (name without unit), then by element type ---- */
+/* ---- rates ---- */
 struct rates {
 	double rate[PIPE_COUNT][DTYPE_COUNT];
 };
@@ -165,8 +165,8 @@ enum status device_spec_parse(const char *json, size_t size, const char *file,
 	return STATUS_OK;
 }
 
-/* Rates of tensor cores for 8-bit types that the sheet does not list: the rate of the other fp8
- * type, or twice the 16-bit rate (INT8 in NVIDIA's whitepapers since Ampere). */
+/* Without a rate: the other fp8 type's, or twice the 16-bit rate (INT8 in NVIDIA's whitepapers
+ * since Ampere). */
 static void derive_byte_rates(double rate[DTYPE_COUNT])
 {
 	static const enum dtype bytes[] = {DTYPE_FP8_E5M2, DTYPE_I8, DTYPE_U8};
@@ -224,8 +224,7 @@ static const struct record_member defaults_members[] = {
 RECORD_DEFINE(
 	struct sheet_defaults, device_defaults_record, defaults_members, .name = "device_defaults");
 
-/* Returns whether architecture a is the better substitute for compute_capability: not newer, and as
- * new as possible. */
+/* Not newer than compute_capability, and as new as possible. */
 static bool is_nearer(int a, int b, int compute_capability)
 {
 	if ((a <= compute_capability) != (b <= compute_capability))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads spec sheets, configs/devices/NAME.json ("tiletune.device/1"), and the default rates of
- * architectures, configs/devices/defaults/ARCH.json ("tiletune.device_defaults/1"). Every figure
- * is {"value", "source", "estimated"?}.
+ * Reads device sheets and the default rates of architectures. Every figure is {"value", "source",
+ * "estimated"?}.
  */
 #ifndef SPEC_SHEET_H
 #define SPEC_SHEET_H
@@ -10,12 +9,11 @@
 #include "record/record.h"
 #include "spec/device_spec.h"
 
-/* Typical values of an architecture that no driver reports. */
 struct sheet_defaults {
-	struct device_spec typical; /* values that do not depend on the chip */
+	struct device_spec typical; /* independent of the chip */
 	double l2_bytes_per_clock_sm;
-	double dram_efficiency_ratio; /* bandwidth of a copy / bandwidth from clock and bus width */
-	double tensor_clock_ratio;    /* sustained clock under dense tensor load / boost clock */
+	double dram_efficiency_ratio; /* of a copy / from clock and bus width */
+	double tensor_clock_ratio;    /* sustained / boost clock */
 	int64_t cluster_blocks_max;   /* 1 without support for clusters */
 };
 
@@ -24,14 +22,13 @@ RECORD_DECLARE(struct sheet_defaults, device_defaults_record);
 
 enum status device_spec_parse(const char *json, size_t size, const char *file,
 	struct device_spec **spec, struct error *err);
-/* Derives rates of shared memory, L2, instruction issue and barriers from other figures. */
+/* Rates that follow from other figures. */
 void sheet_derive_rates(struct device_spec *spec);
-/* Finds the built-in defaults of the newest architecture that is not newer than compute_capability,
- * or of the oldest one if all are newer. */
+/* Of the newest architecture that is not newer, else of the oldest. */
 enum status sheet_defaults_find(
 	int compute_capability, struct sheet_defaults *defaults, struct error *err);
 
-/* ---- JSON that src/embed.sh builds into the binary, so that it needs no other files ---- */
+/* ---- built in by src/embed.sh ---- */
 extern const char device_spec_default_json[]; /* configs/devices/h200-sxm.json */
 /* The files of configs/devices/defaults; NULL-terminated. */
 extern const char *const device_spec_architecture_json[];
