@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tensor's elements from a file: NumPy's .npy (versions 1 to 3, C order, little-endian), or any
- * other name for raw bytes without pitch. Types that NumPy lacks are stored as unsigned or void of
- * the same size.
+ * A tensor's elements from NumPy's .npy (versions 1 to 3, C order, little-endian) or, with any
+ * other name, from raw bytes. Types that NumPy lacks are unsigned or void of the same size.
  */
 #ifndef CANDIDATE_ARRAY_FILE_H
 #define CANDIDATE_ARRAY_FILE_H

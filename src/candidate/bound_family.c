@@ -43,8 +43,7 @@ static void set_rates(const struct scope *scope, const struct problem *problem,
 	values[scope_extra_index(scope, EXTRA_LAUNCH_US)] = value_real(device->launch_us);
 }
 
-/* Returns the values of the fixed names: keys, device names and extras. Extras hold the rates of
- * the sheet; those that only some contexts read are 0 until the context sets them. */
+/* Keys, device names and extras: rates of the sheet, and 0 until a context sets them. */
 static struct value *fixed_values(const struct family *family, const struct problem *problem,
 	const struct device_spec *device)
 {
@@ -63,8 +62,7 @@ static struct value *fixed_values(const struct family *family, const struct prob
 	return values;
 }
 
-/* Sets *hold if all expressions hold. Otherwise why_not (may be NULL) gets the first one that does
- * not. */
+/* why_not (may be NULL) gets the first that does not hold. */
 static enum status all_hold(const struct expression_list *list, const struct value *values,
 	bool *hold, struct text *why_not, struct error *err)
 {
@@ -175,8 +173,7 @@ static void model_release(struct bound_model *model)
 
 /* ---- binding ---- */
 /* ---- limits of the GPU, as constraints ---- */
-/* Returns whether the family's own constraints read the limit, in which case their reason is
- * better. */
+/* Their reason is better than ours. */
 static bool limit_is_said(const struct family *family, const char *name)
 {
 	const int index = name_table_find(&family->scope.all, name);
@@ -252,8 +249,7 @@ static enum status add_range(struct bound_family *bound, const struct launch *la
 	return add_limit(bound, launch, limit, why, member, err);
 }
 
-/* Removes and counts configurations that exceed a limit. Register limits are checked only after
- * compilation. */
+/* Registers are checked only after compilation. */
 static enum status add_limits(struct bound_family *bound, struct error *err)
 {
 	const struct family *family = bound->family;
@@ -282,7 +278,7 @@ static enum status add_limits(struct bound_family *bound, struct error *err)
 	return STATUS_OK;
 }
 
-/* Adds conditions separately, so that each is applied as soon as its parameters are bound. */
+/* Each is applied as soon as its parameters are bound. */
 static enum status add_conditions(struct bound_family *bound, const char *lines, struct error *err)
 {
 	for (size_t length; *lines; lines += length + (lines[length] == '\n')) {

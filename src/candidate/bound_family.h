@@ -12,11 +12,10 @@
 #include "space/space.h"
 #include "spec/device_spec.h"
 
-/* Begins reasons that no family states: those of a limit constraint or of a compiled kernel. */
+/* Begins reasons of limit constraints and compiled kernels. */
 #define GPU_LIMIT "limit of the GPU"
 
-/* The family's launches and models with everything precomputed that depends only on problem and
- * device, because hundreds of thousands of candidates are scored. */
+/* What depends only on problem and device, computed once for all candidates. */
 struct bound_model {
 	struct launch *launches; /* specialised copies without arguments */
 	size_t launch_count;
@@ -33,8 +32,7 @@ struct bound_family {
 	struct bound_model model;
 };
 
-/* Sets *applies if all expressions of `requires` hold. Otherwise why_not (may be NULL) gets the
- * first one that does not. */
+/* Whether all of `requires` hold; why_not (may be NULL) gets the first that does not. */
 enum status family_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, bool *applies, struct text *why_not, struct error *err);
 
@@ -46,12 +44,12 @@ enum status family_competes(const struct family *family, const struct problem *p
 enum status family_bind(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct error *err);
-/* Works like family_bind(), but sets *bound to NULL for a family that does not apply. left_out (may
- * be NULL) then gets the line "NAME does not apply: needs ...". */
+/* *bound is NULL for a family that does not apply; left_out (may be NULL) gets "NAME does not
+ * apply: needs ...". */
 enum status family_bind_if_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct text *left_out, struct error *err);
-/* Works like family_bind(), but fails if the family does not apply. */
+/* Fails for a family that does not apply. */
 enum status family_bind_applicable(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct bound_family **bound, struct error *err);
 /* Fails if the tensors do not fit in the memory of the device. */
@@ -59,9 +57,8 @@ enum status bound_family_expect_memory(const struct bound_family *bound, struct 
 void bound_family_free(struct bound_family *bound); /* NULL is fine */
 void bound_family_drop(struct bound_family **bound);
 
-/* Checks that each of the family's examples is legal or illegal on this device as its author
- * states. Skips examples whose problem `requires` excludes. The error names the first wrong
- * example. */
+/* Fails at the first example that is not legal or illegal as stated. Skips problems that `requires`
+ * excludes. */
 enum status family_examples_check(
 	const struct family *family, const struct device_spec *device, struct error *err);
 

@@ -158,8 +158,7 @@ static const char *const fixed_options[] = {
 	"--std=c++17", "-default-device", "-DNDEBUG", "--ptxas-options=-v", NULL};
 static const char *const tile_options[] = {"--std=c++20", "-enable-tile", "-DNDEBUG", NULL};
 
-/* Makes a unit without entries from the language's options, the given ones (NULL-terminated, or
- * NULL) and the -D list. */
+/* Without entries. options: NULL-terminated or NULL. */
 static void unit_make(struct build_unit *unit, const char *name, const char *source, bool is_tile,
 	char *const *options, const struct named_values *defines)
 {
@@ -194,7 +193,7 @@ static void unit_add_entry(struct build_unit *unit, const char *entry)
 	unit->entries[unit->entry_count] = NULL;
 }
 
-/* Returns the condition for compiling the kernel, or NULL if it is always compiled. */
+/* NULL: always compiled. */
 static const struct expression *built_when(const struct launch *launch)
 {
 	return launch->always_built ? NULL : launch->when;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything that the compiler needs for a candidate: expanded sources, options with the -D list,
- * and entries. Candidates that differ only in problems or argument parameters may share a build
- * and its hash.
+ * What the compiler needs for a candidate. Candidates that differ only in problems or argument
+ * parameters may share a build and its hash.
  */
 #ifndef CANDIDATE_BUILD_H
 #define CANDIDATE_BUILD_H
@@ -48,7 +47,7 @@ struct build {
 
 void build_release(struct build *build);
 
-/* values has all names (from space_values(), or set by hand for values outside of the lists). */
+/* values: all names, from space_values() or set by hand. */
 enum status candidate_build(const struct bound_family *bound, const struct value *values,
 	struct build *build, struct error *err);
 /* Makes a build with one unit. A NULL source is empty; a NULL entry means none. */
@@ -58,14 +57,13 @@ void build_of_source(struct build *build, const char *name, const char *source,
 void build_append(struct build *build, struct build *part);
 void build_finish(struct build *build);
 
-/* Sets the index of each source's build unit; -1 if it is not built. A source is built if one of
- * its launches is active, or could be with other arguments. */
+/* A source is built if a launch is active, or could be with other arguments; else its unit is -1.
+ */
 enum status family_units(
 	const struct family *family, const struct value *values, int *units, struct error *err);
 
-/* Makes a build without a family and entries, for helper kernels. name is relative to a template
- * folder, e.g. "common/helpers.cu"; the first of the folders (NULL-terminated) that contains it is
- * used. Errors: not found (with the places searched), or an include fails. */
+/* For helper kernels. name is relative to a template folder (NULL-terminated list), e.g.
+ * "common/helpers.cu". Errors: not found, or an include fails. */
 enum status plain_build(const char *const *template_folders, const char *name, struct build *build,
 	struct error *err);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A candidate is one configuration of a family for a problem on a device. This file covers how to
- * run it (plan), the family's prune rules and the operation's facts. build.h covers its
- * compilation, candidate_work.h its work.
+ * A configuration of a family for a problem on a device: plan, prune rules, facts.
  */
 #ifndef CANDIDATE_CANDIDATE_H
 #define CANDIDATE_CANDIDATE_H
@@ -22,7 +20,7 @@ struct prediction {
 
 /* A configuration of a family that is bound to a problem on a device. */
 struct candidate {
-	/* Owned or borrowed, as the creator's contract says; NULL in an empty candidate. */
+	/* Owned or borrowed, by the creator's contract; or NULL. */
 	struct bound_family *bound;
 	choice choices[SPACE_PARAMETERS_MAX];
 	struct prediction prediction; /* set only if it was requested */
@@ -33,13 +31,12 @@ void candidate_release(struct candidate *candidate);
 /* Returns the values of all names, which the caller frees, or NULL if an expression failed. */
 struct value *candidate_values(const struct candidate *candidate, struct error *err);
 
-/* values has all names (from space_values(), or set by hand for values outside of the lists). */
+/* values: all names, from space_values() or set by hand. */
 enum status candidate_plan(const struct bound_family *bound, const struct value *values,
 	struct plan *plan, struct error *err);
-/* Applies the family's prune rules to a compiled kernel. Sets the index of the first rule that
- * holds, or -1; why is borrowed from the family. resources has one item per launch. Registers,
- * blocks per SM and smem_bytes (static and dynamic) are those of the longest launch; spills and
- * flags are combined over all launches. */
+/* Sets the index of the first rule that holds, or -1; why is borrowed. resources: per launch.
+ * Registers, blocks per SM and smem_bytes are those of the longest launch, spills and flags of all.
+ */
 enum status candidate_prune(const struct bound_family *bound, const struct value *values,
 	const struct kernel_resources *resources, size_t launch_count, size_t longest,
 	int64_t smem_bytes, int *rule, const char **why, struct error *err);
@@ -54,8 +51,8 @@ struct fact_list {
 	size_t count;
 	struct value_arena values; /* owns values that are lists */
 };
-/* Evaluates the facts of this family and skips those that read names it lacks. smem_bytes and
- * blocks_per_sm are those of the main launch. */
+/* Skips facts that read names the family lacks. smem_bytes and blocks_per_sm: of the main launch.
+ */
 enum status candidate_facts(const struct bound_family *bound, const struct value *values,
 	int64_t smem_bytes, int64_t blocks_per_sm, struct fact_list *facts, struct error *err);
 void fact_list_release(struct fact_list *facts);

@@ -22,7 +22,7 @@ struct work_context {
 };
 
 /* ---- amounts that no model states ---- */
-/* Adds the bytes of a tensor, and uses its type if that is a float type with a higher peak. */
+/* Takes the tensor's float type if its peak is higher. */
 static void take_tensor(
 	const struct bound_family *bound, size_t tensor, struct launch_work *launch, double *most)
 {
@@ -78,10 +78,9 @@ static double bytes_of(const struct launch_work *launch)
 	return (launch->dram_read_bytes + launch->dram_write_bytes) * launch->shape.repeat;
 }
 
-/* Distributes the problem's FLOP and bytes that no model covers, because every kernel must compute
- * and move them. Launches without a model share them, bytes in proportion to their tensors. If all
- * launches have a model, but no model states FLOP (or bytes), all launches share that amount. The
- * fastest pipe is assumed, so that the time is a lower bound. */
+/* Gives the problem's FLOP and bytes that no model states to launches without a model (bytes in
+ * proportion to their tensors), or to all if each has one. The fastest pipe makes the time a lower
+ * bound. */
 static void fill_in(const struct bound_family *bound, struct work *work)
 {
 	double flop = work->flop, bytes = work->min_bytes, silent = 0, tensor_bytes = 0;
@@ -184,8 +183,7 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 	const struct bound_family *bound = context->bound;
 	enum status status;
 
-	/* Only parameters and constants change. Padding bytes of equal values may differ, which
-	 * merely evaluates more than needed. */
+	/* Only parameters and constants change. Differing padding merely evaluates more. */
 	context->changed = 0;
 	for (size_t i = bound->space->fixed_count; i < bound->family->scope.all.count; i++) {
 		if (memcmp(&context->values[i], &values[i], sizeof(*values)) == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The work of a candidate, which the score reads: the evaluated `model` of every active launch.
+ * The evaluated `model` of every active launch.
  */
 #ifndef CANDIDATE_CANDIDATE_WORK_H
 #define CANDIDATE_CANDIDATE_WORK_H
@@ -12,8 +12,7 @@
 enum status candidate_work(const struct bound_family *bound, const struct value *values,
 	struct work *work, struct error *err);
 
-/* Shared state for evaluating many configurations of a bound family: memory, and results that do
- * not change between configurations. Used by one thread; bound must outlive it. */
+/* Memory and results shared by many configurations, for one thread; bound must outlive it. */
 struct work_context;
 struct work_context *work_context_new(const struct bound_family *bound);
 void work_context_free(struct work_context *context); /* NULL is fine */

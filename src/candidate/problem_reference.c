@@ -66,8 +66,7 @@ static enum status build_kernel(
 }
 
 /* ---- a trusted configuration ---- */
-/* Chooses the default configuration or, for later attempts, the nearest legal one with another
- * value of one parameter. The parameters take turns. */
+/* Later attempts change one parameter; the parameters take turns. */
 static enum status choose_attempt(const struct bound_family *bound, size_t attempt, choice *choices,
 	bool *found, struct error *err)
 {
@@ -103,7 +102,6 @@ static enum status choose_attempt(const struct bound_family *bound, size_t attem
 	return STATUS_OK;
 }
 
-/* Chooses the legal configuration with the requested values that is nearest to the defaults. */
 static enum status problem_reference_choose(const struct reference_making *making,
 	const struct bound_family *bound, const struct reference *reference, choice *choices,
 	bool *found, struct error *err)

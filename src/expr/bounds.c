@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Interval arithmetic over syntax trees. A bound is exact or outside the true range: every bound
- * is an integer that a double represents exactly, the result of one rounded operation on such
+ * Interval arithmetic over syntax trees. A bound is an exact integer, one rounded operation on such
  * bounds, or infinite.
  */
 #include <math.h>

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The expression language: a subset of Python expressions, compiled to a tree once and evaluated
- * millions of times.
+ * A subset of Python's expressions, compiled to a tree and evaluated millions of times.
  *
  * Integers (64 bits, overflow is an error), floats, strings, booleans, lists, tuples,
  * comprehensions over range(), lists and tuples; + - * / // % ** & | ^ << >> and unary + -;
  * comparisons that chain; and, or, not, in, not in; a if c else b; min max abs int any all ceil_div
- * round_up is_pow2 len range dtype_bytes. `//` and `%` floor as in Python; min and max take two
- * numbers or more, or one list; any, all, min and max also take a generator; `in` also looks for a
- * string in a string; `+` also joins lists. Differences from Python: a result that leaves 64 bits,
- * or a double's range, is an error; lists and strings cannot be ordered; strings have no escapes;
- * range() returns a list; there are no subscripts, slices, attributes, and no calls of other
- * functions.
+ * round_up is_pow2 len range dtype_bytes. Unlike Python: a result beyond 64 bits or a double is an
+ * error; lists and strings have no order; strings have no escapes; range() gives a list; there are
+ * no subscripts, attributes and other calls.
  *
- * Evaluation has no side effects and is bounded in time and memory: 65536 characters, 100 levels of
- * nesting, lists of 65536 values, 64 nested loop variables, and 1048576 steps per evaluation. A
- * step is a loop iteration, or the creation of or access to a list element.
- *
- * Compilation resolves names to indices of a name table. Evaluation reads an array of values with
- * these indices.
+ * Bounds: 65536 characters, 100 levels of nesting, lists of 65536 values, 64 nested loop variables,
+ * 1048576 steps (a loop iteration, or a list element made or read).
  */
 #ifndef EXPR_EXPRESSION_H
 #define EXPR_EXPRESSION_H
@@ -55,10 +47,8 @@ enum status expression_compile(const char *text, const char *where, const struct
 enum status expression_compile_optional(const char *text, const char *where,
 	const struct name_table *names, struct expression **expression, struct error *err);
 void expression_free(struct expression *expression); /* NULL is fine */
-/* Returns a copy in which bound names (type other than VALUE_NONE) are replaced by their values and
- * constants are folded. values has one entry per name of the table. Subexpressions that would fail
- * stay and fail when evaluated. Strings are borrowed from values and from the expression, which
- * must outlive the copy. */
+/* Returns a copy with bound names as constants, and folded. Strings are borrowed from values and
+ * the expression. What fails stays and fails when evaluated. */
 struct expression *expression_specialise(
 	const struct expression *expression, const struct value *values);
 /* Returns whether the expression reads no name and has a known value. The value is borrowed from
@@ -71,15 +61,12 @@ const char *expression_where(const struct expression *expression);
  * Borrowed. */
 const int *expression_indices(const struct expression *expression, size_t *count);
 
-/* Every name that the expression reads must be bound (type other than VALUE_NONE) to a value that
- * is not a list. Items of a result list belong to `lists` or to the expression; if `lists` is NULL,
- * a list is an error. Strings live as long as the expression or their source value. Errors
- * (division by zero, overflow, wrong types, limits) name the column. Threads may evaluate one
- * expression concurrently. */
+/* Names must be bound to values that are no lists. Items of a result list belong to `lists` (NULL:
+ * lists are errors) or the expression, strings to the expression or their source. Errors name the
+ * column. Threads may share an expression. */
 enum status expression_evaluate(const struct expression *expression, const struct value *values,
 	struct value_arena *lists, struct value *result, struct error *err);
-/* Evaluates a condition by Python's rules of truth. A NULL expression is always true. This is the
- * fast path for constraints. */
+/* By Python's truth. NULL is true. */
 enum status expression_test(const struct expression *expression, const struct value *values,
 	bool *result, struct error *err);
 enum status expression_int(const struct expression *expression, const struct value *values,
@@ -90,16 +77,14 @@ enum status expression_string(const struct expression *expression, const struct 
 	const char **result, struct error *err);
 
 /* ---- bounds ---- */
-/* An interval that contains a numeric value, both bounds included. False counts as 0 and True as 1.
- * Bounds are infinite if nothing is known or the value may not be a number. */
+/* Both bounds included; infinite if unknown. False is 0, True is 1. */
 struct value_range {
 	double low, high;
 };
 struct value_range value_range_of(struct value value);
 bool value_range_is_false(struct value_range interval);
 typedef struct value_range value_range_find(int index, void *context);
-/* Returns bounds of the result when each name is in the interval that find() returns for its index.
- * They hold for every evaluation that does not fail. */
+/* Bounds of every evaluation that does not fail, if names are in the intervals of find(). */
 struct value_range expression_range(
 	const struct expression *expression, value_range_find *find, void *context);
 

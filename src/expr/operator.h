@@ -103,8 +103,7 @@ bool range_read(struct evaluation *evaluation, const struct value *arguments, si
 	struct value_bounds *range);
 bool range_contains(const struct value_bounds *range, const struct value *value);
 
-/* Applies an operator to two integers. Returns false on overflow, division by 0 or a negative shift
- * count, and for operators with non-integer results or operands (/ and in). Inline, because
+/* False: overflow, division by 0, a negative shift count, or no integer operator. Inline, because
  * enumeration and scoring depend on its speed. */
 static inline __attribute__((always_inline)) bool integer_apply(
 	enum opcode opcode, int64_t a, int64_t b, struct value *result)

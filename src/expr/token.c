@@ -54,8 +54,7 @@ static const struct spelling keywords[] = {
 	{0},
 };
 
-/* Makes a token of the listed sign or keyword that begins here. A keyword has the token's length; a
- * sign gives the token its length. Returns false if there is none. */
+/* A keyword must have the token's length; a sign sets it. False: none. */
 static bool find_spelling(struct token *token, const struct spelling *list)
 {
 	for (; list->text; list++) {

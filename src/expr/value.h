@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values of the expression language. Strings and lists are borrowed: they live as long as the
- * expression, operation or space that they came from.
+ * Values of expressions. Strings and lists are borrowed from the expression, operation or space.
  */
 #ifndef EXPR_VALUE_H
 #define EXPR_VALUE_H

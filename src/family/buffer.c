@@ -36,8 +36,7 @@ static int map_find(const struct expression_reading *reading, const char *name)
 	return -1;
 }
 
-/* "args" mixes names of buffers and expressions, so no variable may have a buffer's name. first is
- * true if no earlier buffer has this name. */
+/* Arguments mix names of buffers and expressions. first: no earlier buffer has the name. */
 static enum status name_check(const struct json_at *item, const struct expression_reading *reading,
 	const char *name, bool first, struct error *err)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workspaces, tensor maps (TMA descriptors) and arguments of a family, which kernels get in
- * addition to the operation's tensors (tensor.h), and element types. JSON describes them with
- * expressions, which are evaluated into a plan.
+ * Workspaces, tensor maps (TMA descriptors), arguments and default element types of a family.
  */
 #ifndef FAMILY_BUFFER_H
 #define FAMILY_BUFFER_H
@@ -10,7 +8,7 @@
 #include "family/computed.h"
 #include "plan/reference_plan.h"
 
-/* Appends all element types to the hint, which may already name the nearest one. */
+/* Appends all element types to the hint. */
 enum status dtype_list_types(struct error *err);
 /* Adds the default type as a computed member: the operation's key "dtype" if all of its values are
  * element types; else it stays fp32. list and offset as in struct computed. */
@@ -21,12 +19,11 @@ enum status dtype_default(const struct expression_reading *reading, struct compu
 RECORD_DECLARE(struct plan_buffer, workspace_record);
 RECORD_DECLARE(struct plan_tensor_map, tensor_map_record);
 
-/* A uint32_t member: index of a plan's buffer, which JSON gives by the name of a tensor or
- * workspace. */
+/* A uint32_t: index of the tensor or workspace that JSON names. */
 extern const struct record_custom buffer_member;
 
-/* In JSON an argument is a name (of a buffer or tensor map; for references also units, unit_count,
- * expected), an expression (int32), or {"value": expression, "type": "f64"}. */
+/* An argument is a name (buffer, tensor map; for references also units, unit_count, expected), an
+ * expression (int32), or {"value", "type"}. */
 struct argument_list {
 	struct plan_argument *items;
 	size_t count;

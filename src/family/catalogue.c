@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds operations and families in template folders.
- *
- * <template folder>/<operation>/operation.json describes an operation. Every other .json in a
- * folder of that name, in any template folder, is a family of the operation. The first folder that
- * contains a name wins, so that a user's folder can add families to an existing operation. An own
- * kernel's file describes an operation and its only family.
+ * A folder <template folder>/<operation> has an operation.json or further families. The first
+ * folder that contains a name wins, so that a user's folder can add families.
  */
 #include "family/catalogue.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads operations and families from template folders.
- *
- * Other modules only read the structures. Expressions are compiled at load time, so that an invalid
- * file is reported at once with file and JSON path.
+ * Loads operations and families from template folders. Expressions are compiled at once, so that an
+ * invalid file is reported with its JSON path.
  */
 #ifndef FAMILY_CATALOGUE_H
 #define FAMILY_CATALOGUE_H
@@ -24,10 +22,9 @@ struct catalogue {
 	bool without_sources; /* neither sources of kernels nor facts of families were read */
 };
 
-/* Loads every <place>/<operation>/operation.json and its families. A place may also be the file of
- * an own kernel (family/own_kernel.h). `only` limits loading to one operation, by name or own
- * kernel's file; NULL loads all. Errors are STATUS_BAD_INPUT: an unknown operation (with the
- * nearest name and the folders searched) or an invalid file (with file and JSON path). */
+/* Loads every <place>/<operation>/operation.json and its families. A place may be an own kernel's
+ * file. `only`: one operation, by name or own kernel's file. Errors: an unknown operation or an
+ * invalid file. */
 enum status catalogue_load(const char *const *places, const char *only, struct catalogue *catalogue,
 	struct error *err);
 /* Works like catalogue_load(), but reads neither sources of kernels nor facts. */
@@ -44,10 +41,8 @@ enum status catalogue_operation(const struct catalogue *catalogue, const char *n
 /* name is "gemm/mma", or "mma" if operation is not NULL. */
 enum status catalogue_family(const struct catalogue *catalogue, const struct operation *operation,
 	const char *name, const struct family **family, struct error *err);
-/* Loads a family for an operation that another file defines. The file is an own kernel's or a
- * family's. Members of an own kernel's file that define its operation do not count; `unused` (may
- * be NULL) gets their names. The catalogue does not list the family, so it serves no reference. The
- * caller frees *family. */
+/* Loads a family, or an own kernel's, for another file's operation; `unused` (may be NULL) gets the
+ * names of members that do not count. The catalogue does not list it. The caller frees *family. */
 enum status catalogue_load_outside(const struct catalogue *catalogue, const char *file,
 	const struct operation *operation, struct family **family, struct text *unused,
 	struct error *err);

@@ -39,8 +39,7 @@ enum status compile_option_of(const char *name, const struct define_binding *bin
 extern const struct record_custom define_binding_member, define_constant_member;
 
 /* ---- entries ---- */
-/* The name of a kernel, such as "gemm_mma", or a C++ name expression in which {expression} is
- * replaced by its value: "sgemm<{BM}, {BN}>", "layernorm_v{VERSION}". */
+/* A kernel's name, or a C++ name expression with {expression}: "sgemm<{BM}, {BN}>". */
 struct entry {
 	const char *text; /* as written; borrowed from the JSON tree */
 	struct expression_list values;

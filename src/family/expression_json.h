@@ -57,11 +57,11 @@ struct scope {
 	size_t device_at, extra_at, parameter_at, constant_at; /* first index of each section */
 };
 
-/* Adds keys, device names and extras. Parameters and constants are then added to `all` in order. */
+/* Adds keys, device names and extras; parameters and constants follow. */
 void scope_init(struct scope *scope, const char *const *key_names, size_t key_count);
 void scope_release(struct scope *scope);
-/* Returns whether the name is free: not a key, device name, parameter or constant. An extra of this
- * name is hidden afterwards, because a kernel's macro may be called `blocks_per_sm`. */
+/* Whether no key, device name, parameter or constant has the name. Hides an extra of this name,
+ * because a macro may be called `blocks_per_sm`. */
 bool scope_frees(struct scope *scope, const char *name);
 size_t scope_extra_index(const struct scope *scope, enum scope_extra extra);
 
@@ -117,10 +117,9 @@ struct expression_list {
 	size_t count;
 };
 
-/* A valid name: letters, digits and _, not beginning with a digit, shorter than 48 characters, and
- * no keyword or function of the expression language. */
+/* Letters, digits and _, no digit first, fewer than 48, no word of expressions. */
 extern const struct record_rule name_rule;
-/* Names of tensors, which expressions do not read, may be words of expressions, such as `in`. */
+/* May be words of expressions, such as `in`. */
 extern const struct record_rule tensor_name_rule;
 
 /* A condition and its reason. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A family loaded from templates/<operation>/<family>.json. Strings are borrowed from the JSON
- * tree, which lives as long as the family. Expressions are compiled for the family's scope at load
- * time; their values come from a bound space (family/expression_json.h).
+ * A family of templates/<operation>/<family>.json. Strings are borrowed from its JSON tree. A bound
+ * space gives the values of its expressions.
  */
 #ifndef FAMILY_FAMILY_H
 #define FAMILY_FAMILY_H
@@ -16,8 +15,7 @@ struct parameter {
 	struct expression *values; /* reads keys and device names */
 	/* May also read earlier parameters. NULL: the first value of the list. */
 	struct expression *default_value;
-	/* Value of the parameter in records from before it existed; reads keys and device names.
-	 * May be NULL. */
+	/* Value in records from before the parameter existed; or NULL. */
 	struct expression *absent_value;
 	struct define_binding binding;
 	bool is_argument;     /* a kernel argument; if false, a -D */
@@ -90,9 +88,8 @@ struct family {
 	/* Computed members of workspaces and tensor maps, with the offsets of a struct plan. */
 	struct computed_list computed;
 	const char *source; /* default source file for launches without "source"; may be NULL */
-	/* Replaces launches: a command, run in the file's folder, that receives configurations and
-	 * returns times (device/README.md). NULL-terminated, or NULL. Hashes cover the command and
-	 * the files that it names. */
+	/* Replaces launches: a command that receives configurations and returns times
+	 * (device/README.md), hashed with the files that it names. NULL-terminated, or NULL. */
 	const char **program;
 	const char **include_paths; /* relative to the file's folder; NULL-terminated, or NULL */
 	const char **options;       /* compiler options; NULL-terminated, or NULL */
@@ -114,27 +111,22 @@ RECORD_DECLARE(struct family, family_record);
 enum status family_computed_read(const struct json_at *at, const struct record_member *member,
 	void *item, void *context, struct error *err);
 
-/* Takes ownership of the tree of `file`. place tells where sources are; NULL loads neither them
- * nor facts.
- * name is the file name without extension, e.g. "mma". */
+/* Takes the tree of `file`. place: folder of sources; NULL loads neither them nor facts. name: as
+ * in "mma". */
 enum status family_load(struct json *tree, const char *file, const struct source_place *place,
 	const char *name, const struct operation *operation, const char *const *template_folders,
 	struct family **family, struct error *err);
 enum status family_load_sources(struct family *family, const struct source_place *place,
 	const char *const *template_folders, struct error *err);
-/* Returns the text of a source for the compiler: without host code, and without definitions of
- * macros that the family passes as -D. The first call makes it. */
+/* The source without host code and definitions of the family's macros; made by the first call. */
 const char *family_device_code(const struct family *family, size_t source);
-/* Whether the name of an entry reads the parameter or constant with this index of the scope. It is
- * then a template argument, and must not also be a macro, which would replace the template's
- * parameter. */
+/* Whether an entry reads this name of the scope: a template argument, which must not be a macro. */
 bool family_entries_read(const struct family *family, size_t index);
-/* Whether a source contains the macro as a word or, for a value that is a string, MACRO_value. */
+/* Whether a source has the macro as a word, or MACRO_value. */
 bool family_reads_macro(const struct family *family, const char *macro);
 void family_free(struct family *family);
-/* Applies "extends": replaces the tree of `file` by the merged family. A tree without "extends" is
- * unchanged. names are the families of the folder (NULL-terminated). *base is set to the extended
- * one, or NULL. Errors: an unknown base, or one that extends another. */
+/* Replaces a tree with "extends" by the merged family. names: families of the folder. *base: the
+ * extended one, or NULL. */
 enum status family_extend(struct json **tree, const char *file, const char *folder,
 	const char *const *names, const char **base, struct error *err);
 

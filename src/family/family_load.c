@@ -179,8 +179,7 @@ static bool is_in_folder(const char *path, const char *folder)
 	return file_is_below(path, folder) || (real && top && strcmp(real, top) == 0);
 }
 
-/* Include paths must be below the JSON's folder, a --path or a CUDA toolkit. Otherwise a JSON from
- * elsewhere could reveal files of the machine in compiler messages. */
+/* Other paths could reveal files of the machine in compiler messages. */
 static bool is_allowed_path(const char *path, const char *root, const char *const *template_folders)
 {
 	const char *const toolkits[] = {
@@ -309,8 +308,8 @@ bool family_reads_macro(const struct family *family, const char *macro)
 	return false;
 }
 
-/* A parameter that only launches read must not become a -D: each value would be compiled again, and
- * the macro could break a header of the toolkit. */
+/* A parameter that only launches read is no -D: each value would be compiled, and a header might
+ * have the word. */
 static void pass_unread_as_arguments(struct family *family)
 {
 	const struct scope *scope = &family->scope;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A launch of a family: its kernel, shape and arguments, and its `model`. The model describes the
- * work as expressions, which are evaluated to struct launch_work (plan/work.h).
+ * A launch of a family: kernel, shape, arguments, and its `model`, which gives struct launch_work.
  */
 #ifndef FAMILY_LAUNCH_H
 #define FAMILY_LAUNCH_H

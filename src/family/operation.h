@@ -26,10 +26,8 @@ struct fact_text {
 	const char *expression, *when; /* compiled for each family; `when` may be NULL */
 };
 
-/* "advise": keys that may be changed slightly, and the multiples to try. A size with "padding" may
- * be padded with zeros, because the larger problem contains the result of the requested one; the
- * designer of the model chooses other sizes. A pitch (elements from row to row) changes neither
- * work nor result. */
+/* "advise": keys that may change slightly, with multiples to try. Padding: zeros make the larger
+ * problem contain the result. A pitch changes neither work nor result. */
 struct advice_axis {
 	const char *name;
 	size_t key;
@@ -67,8 +65,8 @@ struct operation {
 };
 RECORD_DECLARE(struct operation, operation_record);
 
-/* Takes ownership of the tree of `file`. place tells where sources of references are; NULL does not
- * load them. name is the required name; NULL accepts any. template_folders are for includes. */
+/* Takes the tree of `file`. place: folder of sources; NULL does not load them. name: the required
+ * name, or NULL. */
 enum status operation_load(struct json *tree, const char *file, const struct source_place *place,
 	const char *name, const char *const *template_folders, struct operation **operation,
 	struct error *err);

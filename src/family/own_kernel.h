@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A user's kernel in one file ("tiletune.own_kernel/1"), which mixes the members of an operation
- * and its only family. The file is split into a tree for each reader. Members keep their paths, so
- * that messages point into the file. The records of operations and families determine where a
- * member belongs; the family gets a member that both have.
- *
- * src/python/tiletune/t1.py converts input files of Kernel Tuner and KTT (T1) to this format.
+ * A user's kernel in one file ("tiletune.own_kernel/1"): an operation and its only family. It is
+ * split into a tree for each reader, by the members of their records; the family gets those that
+ * both have. src/python/tiletune/t1.py converts files of Kernel Tuner and KTT (T1).
  */
 #ifndef FAMILY_OWN_KERNEL_H
 #define FAMILY_OWN_KERNEL_H

@@ -47,9 +47,8 @@ enum status problem_min_bytes(const struct problem *problem, double *bytes, stru
 void key_describe(const struct key *key, struct text *text);
 
 /* ---- text (problem_text.c) ---- */
-/* Appends the product of all lists and ranges (at most 100000 problems) to list. Ranges include
- * their end and have a default step of 1. Errors: unknown keys (with the nearest name), missing
- * keys, values out of range, violated constraints (with their reason). */
+/* Appends the product of all lists and ranges (with their end, step 1), at most 100000 problems.
+ * Errors: unknown or missing keys, values out of range, violated constraints. */
 enum status problem_parse(const struct operation *operation, const char *text,
 	struct problem_list *list, struct error *err);
 
@@ -57,8 +56,7 @@ enum status problem_parse(const struct operation *operation, const char *text,
  * problem stays unchanged. */
 void problem_text_complete(const struct operation *operation, char **text);
 
-/* Returns whether two problems of one operation differ only in this key and in keys whose defaults
- * depend on it. Returns false if a title lacks the key. */
+/* Whether two problems differ only in this key, which is no default in either, and in defaults. */
 bool problem_differs_in(const struct problem *a, const struct problem *b, const char *key);
 
 #endif

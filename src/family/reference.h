@@ -10,8 +10,8 @@
 
 struct operation;
 
-/* Source of expected outputs: a kernel that computes any list of units, a file, or a configuration
- * of a family. Exactly one of source_file, file and configuration is set. */
+/* A kernel that computes any units, a file, or a configuration. Exactly one of source_file, file
+ * and configuration is set. */
 struct reference {
 	/* Name of the output. NULL: the only one, or all outputs without another reference. */
 	const char *output;
@@ -38,8 +38,8 @@ RECORD_DECLARE(struct reference, reference_record);
 const struct reference *reference_find(const struct operation *operation, size_t tensor);
 /* Returns the reference that is a configuration, or NULL. */
 const struct reference *reference_trusted(const struct operation *operation);
-/* Checks that each reference covers at least one output, and a kernel or file exactly one, and that
- * at most one reference is a configuration. root is the root of operation.json. */
+/* Each reference covers an output (a kernel or file exactly one), and a configuration is the only
+ * reference. */
 enum status references_check(
 	const struct json_at *root, const struct operation *operation, struct error *err);
 enum status references_load(struct operation *operation, const struct source_place *place,
