@@ -61,6 +61,32 @@ enum status file_write_all(int fd, const void *data, size_t size, struct error *
 }
 
 /* ---- reading; zlib also reads uncompressed files ---- */
+static enum status gzip_status(const struct file_lines *lines, struct error *err)
+{
+	int number;
+	const char *reason = gzerror(lines->file, &number);
+
+	if (number == Z_ERRNO)
+		return file_error(err, lines->path, "read");
+	return number == Z_OK || number == Z_STREAM_END
+		       ? STATUS_OK
+		       : error_set(err, STATUS_BAD_INPUT,
+				 "%s: the gzip data is damaged or truncated (%s)", lines->path,
+				 reason);
+}
+
+static enum status append_piece(
+	struct text *content, const char *piece, size_t size, const char *path, struct error *err)
+{
+	if (content->length + size > file_size_max) {
+		error_set(err, STATUS_BAD_INPUT, "%s: the file is larger than 1 GiB", path);
+		return error_hint(
+			err, "divide the file, or start another journal with --journal FILE");
+	}
+	text_append_bytes(content, piece, size);
+	return STATUS_OK;
+}
+
 enum status file_lines_open(const char *path, struct file_lines *lines, struct error *err)
 {
 	struct stat info;
@@ -83,74 +109,44 @@ void file_lines_close(struct file_lines *lines)
 {
 	if (lines->file)
 		gzclose_r(lines->file);
-	text_release(&lines->buffer);
+	text_release(&lines->line);
 	*lines = (struct file_lines){0};
-}
-
-static enum status read_piece(struct file_lines *lines, bool *any, struct error *err)
-{
-	char piece[65536];
-	const int got = gzread(lines->file, piece, sizeof(piece));
-	const char *reason;
-	int number;
-
-	*any = got > 0;
-	if (*any && lines->buffer.length + (size_t)got > file_size_max) {
-		error_set(err, STATUS_BAD_INPUT, "%s: the file is larger than 1 GiB", lines->path);
-		return error_hint(
-			err, "divide the file, or start another journal with --journal FILE");
-	}
-	text_append_bytes(&lines->buffer, piece, *any ? (size_t)got : 0);
-	reason = gzerror(lines->file, &number);
-	if (*any || number == Z_OK || number == Z_STREAM_END)
-		return STATUS_OK;
-	return number == Z_ERRNO ? file_error(err, lines->path, "read")
-				 : error_set(err, STATUS_BAD_INPUT,
-					   "%s: the gzip data is damaged or truncated (%s)",
-					   lines->path, reason);
 }
 
 enum status file_lines_next(struct file_lines *lines, bool *any, struct error *err)
 {
-	size_t searched = lines->at;
-	bool more = true;
-	char *newline;
+	struct text *line = &lines->line;
+	char piece[65536];
 
-	for (;;) {
-		newline = lines->buffer.data ? memchr(lines->buffer.data + searched, '\n',
-						       lines->buffer.length - searched)
-					     : NULL;
-		if (newline || !more)
+	text_append_bytes(line, "", 0); /* the text of an empty line is terminated */
+	text_clear(line);
+	lines->is_ended = false;
+	while (!lines->is_ended) {
+		const z_off_t from = gztell(lines->file); /* a piece may contain NUL */
+
+		if (!gzgets(lines->file, piece, sizeof(piece)))
 			break;
-		searched = lines->buffer.length - lines->at;
-		if (lines->at)
-			memmove(lines->buffer.data, lines->buffer.data + lines->at, searched);
-		lines->buffer.length = searched;
-		lines->at = 0;
-		TRY(read_piece(lines, &more, err));
+		TRY(append_piece(
+			line, piece, (size_t)(gztell(lines->file) - from), lines->path, err));
+		lines->is_ended = line->data[line->length - 1] == '\n';
 	}
-	lines->is_ended = newline != NULL;
-	lines->line = lines->buffer.data + lines->at;
-	lines->length =
-		newline ? (size_t)(newline - lines->line) : lines->buffer.length - lines->at;
-	*any = lines->is_ended || lines->length;
-	lines->line[lines->length] = '\0';
-	lines->at += lines->length + lines->is_ended;
-	return STATUS_OK;
+	*any = line->length > 0;
+	if (lines->is_ended)
+		text_cut(line, line->length - 1);
+	return lines->is_ended ? STATUS_OK : gzip_status(lines, err);
 }
 
 enum status file_lines_rest(struct file_lines *lines, struct text *content, struct error *err)
 {
-	bool any = true;
+	char piece[65536];
+	int got;
 
-	if (lines->is_ended)
-		lines->line[lines->length] = '\n';
-	while (any)
-		TRY(read_piece(lines, &any, err));
-	*content = lines->buffer;
-	lines->buffer = (struct text){0};
-	lines->line = NULL;
-	return STATUS_OK;
+	*content = lines->line;
+	lines->line = (struct text){0};
+	text_append(content, lines->is_ended ? "\n" : "");
+	while ((got = gzread(lines->file, piece, sizeof(piece))) > 0)
+		TRY(append_piece(content, piece, (size_t)got, lines->path, err));
+	return gzip_status(lines, err);
 }
 
 enum status file_read(const char *path, struct text *content, struct error *err)
@@ -160,14 +156,10 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 	enum status status;
 
 	TRY(file_lines_open(path, &lines, err));
-	lines.buffer = *content;
-	*content = (struct text){0};
+	lines.line = *content;
 	status = file_lines_rest(&lines, content, err);
-	if (status == STATUS_OK)
-		return status;
-	*content = lines.buffer;
-	lines.buffer = (struct text){0};
-	text_cut(content, before);
+	if (status != STATUS_OK)
+		text_cut(content, before);
 	return status;
 }
 

@@ -18,14 +18,11 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 
 /* Reads a file as file_read() does, but line by line. */
 struct file_lines {
-	char *line; /* terminated, without its newline; the next call changes it */
-	size_t length;
-	bool is_ended; /* the line has a newline */
+	struct text line; /* without its newline; the next call changes it */
+	bool is_ended;    /* it has a newline */
 	/* ---- for file.c ---- */
 	const char *path; /* borrowed */
 	void *file;
-	struct text buffer;
-	size_t at; /* where the next line begins */
 };
 enum status file_lines_open(const char *path, struct file_lines *lines, struct error *err);
 /* *any is false after the last line. */

@@ -137,57 +137,39 @@ static enum status row_today(
 	return STATUS_OK;
 }
 
-static void drop_predicted(struct tuned_entry *entry, bool measured_now)
-{
-	if (!measured_now || !entry->predicted)
-		return;
-	for (size_t i = 0; i < entry->family_count; i++)
-		tuned_row_release(&entry->families[i]);
-	entry->family_count = 0;
-}
-
-/* Takes ownership of the entry's content. */
-static void put_entry(struct check *check, struct check_row *row, struct tuned_entry *entry)
-{
-	const char *kept;
-
-	tuned_entry_release(&row->entry);
-	row->entry = tuned_entry_copy(entry);
-	tuned_put_entry(check->baseline, entry, NULL, &kept);
-}
-
-/* Of rows that were not timed now. */
-static void put_run(struct tuned_entry *entry, const char *run_id)
-{
-	for (size_t i = 0; i < entry->family_count; i++)
-		if (!entry->families[i].run)
-			entry->families[i].run = string_copy(entry->run);
-	free(entry->run);
-	entry->run = string_copy(run_id);
-}
-
-/* Today's binary is then not the baseline's. */
+/* A new kernel or compiler makes another binary than the baseline's. */
 static const uint32_t changed = CHECK_DIFFERS(KERNEL) | CHECK_DIFFERS(NVRTC);
 
 enum status check_update(struct check *check, const char *run_id, struct error *err)
 {
 	for (size_t i = 0; i < check->row_count; i++) {
 		struct check_row *row = &check->rows[i];
+		const bool was_timed = row->now.rounds > 0;
 		struct tuned_entry entry;
 		struct tuned_row today;
+		const char *kept;
 
 		if (!row->can_run)
 			continue;
 		if (row_today(row, &today, err) != STATUS_OK)
 			return error_context(err, "%s %s", row->entry.operation, row->problem_text);
 		entry = tuned_entry_copy(&row->entry);
-		if (row->now.rounds)
-			put_run(&entry, run_id);
-		drop_predicted(&entry, row->now.rounds > 0);
-		entry.predicted &= !row->now.rounds;
+		for (size_t k = 0; k < entry.family_count && was_timed; k++)
+			if (entry.predicted)
+				tuned_row_release(&entry.families[k]);
+			else if (!entry.families[k].run)
+				entry.families[k].run = string_copy(entry.run);
+		if (was_timed) {
+			entry.family_count = entry.predicted ? 0 : entry.family_count;
+			entry.predicted = false;
+			free(entry.run);
+			entry.run = string_copy(run_id);
+		}
 		tuned_row_release(&entry.winner);
 		entry.winner = today;
-		put_entry(check, row, &entry);
+		tuned_entry_release(&row->entry);
+		row->entry = tuned_entry_copy(&entry);
+		tuned_put_entry(check->baseline, &entry, NULL, &kept);
 		row->differs &= ~changed;
 	}
 	return STATUS_OK;

@@ -177,4 +177,13 @@ void check_report_junit(const struct check *check, struct text *text);
 /* "driver,nvrtc", "all" or "none". */
 enum status check_allowed_parse(const char *text, uint32_t *allowed, struct error *err);
 
+/* ---- families.c: the part of `validate` that tries families on the default device. Their examples
+ * must be legal or illegal as they say, and default configurations and references must compile and
+ * accept their arguments ---- */
+/* `path` is an operation.json or a family's JSON, whose folder is loaded, or with is_own the file
+ * of an own kernel. `templates` is NULL-terminated. form_only compiles nothing. `notices` gets a
+ * line for each part that could not be tried and each -D that no source reads. STATUS_BAD_INPUT. */
+enum status families_check(const char *path, bool is_own, const char *const *templates,
+	bool form_only, struct text *notices, struct error *err);
+
 #endif

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "record/record_write.h"
-
 static const char *const against_names[] = {
 	[CHECK_AGAINST_NOTHING] = "nothing",
 	[CHECK_AGAINST_TUNED] = "tuned",

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/row.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/clock.h"
-#include "base/memory.h"
 #include "base/format_text.h"
 
 /* With all keys if the entry can no longer be built. */

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "check/families.h"
+#include "check/check.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/format_text.h"
-#include "base/memory.h"
-#include "candidate/bound_family.h"
-#include "candidate/build.h"
 #include "candidate/problem_reference.h"
 #include "engine/kernel_check.h"
-#include "engine/evaluator.h"
 
 /* "n=1024,layout=rows", with all keys that have no default. */
 static void invent_problem(const struct operation *operation, struct text *text)

@@ -2,8 +2,6 @@
 #include "check/judge.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <string.h>
 
 #include "check/row.h"
 
@@ -136,14 +134,6 @@ enum check_verdict check_judge_pair(const struct contender *now, const struct co
 	return check_judge(&rule, slowdown);
 }
 
-/* Times normalised round by round give the relative interval. */
-static struct interval time_over(const struct interval *relative, double time_ratio)
-{
-	return (struct interval){.value = time_ratio,
-		.low = relative->low / relative->value * time_ratio,
-		.high = relative->high / relative->value * time_ratio};
-}
-
 /* At the start of this check over that of the entry's run; 0: not known. */
 static double start_anchor_ratio(const struct check *check, const struct check_row *row)
 {
@@ -170,7 +160,8 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 	then = check_estimate_stretched(&then);
 	/* the final measurement used a single load */
 	then = check_estimate_widened(&then, then.value * loads_half_ratio(row->today, 1));
-	relative = time_over(&now->per_anchor, now->time_us);
+	/* the relative interval of times that were normalised round by round */
+	relative = interval_divided(&now->per_anchor, now->per_anchor.value / now->time_us);
 	relative = check_estimate_over(&relative, &then);
 	judgement->against = CHECK_AGAINST_TUNED;
 	judgement->anchor_ratio = anchor;

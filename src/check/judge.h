@@ -8,7 +8,6 @@
 #define CHECK_JUDGE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/statistics.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/kernel_judgement.h"
 
-#include <stdlib.h>
-
 const char *const kernel_verdict_names[KERNEL_VERDICT_COUNT + 1] = {
 	[KERNEL_RIGHT] = "right",
 	[KERNEL_WRONG] = "wrong",
@@ -268,24 +266,21 @@ static void take_times(struct kernel_judgement *judgement, double first_us)
 		take_comparison(judgement);
 }
 
+static enum status verify_kernels(struct kernel_judgement *judgement, struct error *err)
+{
+	TRY(evaluator_prepare_problem(&judgement->evaluator, judgement->problem, err));
+	TRY(add_kernel(judgement, &judgement->kernel, err));
+	TRY(add_kernel(judgement, &judgement->baseline, err));
+	return evaluator_run(&judgement->evaluator, err);
+}
+
 static enum status load_kernels(struct kernel_judgement *judgement, struct error *err)
 {
-	struct error reason = {0};
-	enum status status;
+	const enum status status = verify_kernels(judgement, err);
 
 	/* a reference that fails is a mistake of the task */
-	status = evaluator_prepare_problem(&judgement->evaluator, judgement->problem, &reason);
-	if (status == STATUS_OK)
-		status = add_kernel(judgement, &judgement->kernel, &reason);
-	if (status == STATUS_OK)
-		status = add_kernel(judgement, &judgement->baseline, &reason);
-	if (status == STATUS_OK)
-		status = evaluator_run(&judgement->evaluator, &reason);
-	if (status != STATUS_OK) {
-		*err = reason;
-		err->status = status == STATUS_FAILED ? STATUS_BAD_INPUT : status;
-		return err->status;
-	}
+	if (status != STATUS_OK)
+		return err->status = status == STATUS_FAILED ? STATUS_BAD_INPUT : status;
 	TRY(add_loads(judgement, &judgement->kernel, err));
 	TRY(add_loads(judgement, &judgement->baseline, err));
 	return evaluator_run(&judgement->evaluator, err);

@@ -2,11 +2,9 @@
 #include "check/kernel_judgement.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/format_text.h"
 #include "check/check.h"
-#include "record/record_write.h"
 
 static const struct record_member side_members[] = {
 	RECORD_VALUE(struct judged_kernel, file, "file"),

@@ -214,15 +214,6 @@ static enum status time_rows(struct group *group, struct error *err)
 		     : STATUS_OK;
 }
 
-static enum status verify_again(struct group *group, struct error *err)
-{
-	for (size_t i = 0; i < group->count; i++)
-		if (check_row_can_run(group->rows[i]))
-			TRY(contenders_verify(
-				&group->check->evaluator, group->rows[i]->today, 1, err));
-	return STATUS_OK;
-}
-
 static void judge_rows(struct group *group)
 {
 	struct check *check = group->check;
@@ -268,7 +259,10 @@ static enum status measure_rows(struct group *group, struct error *err)
 	TRY(expect_device(group, err));
 	TRY(time_rows(group, err));
 	TRY(expect_device(group, err));
-	TRY(verify_again(group, err));
+	for (size_t i = 0; i < group->count; i++)
+		if (check_row_can_run(group->rows[i]))
+			TRY(contenders_verify(
+				&group->check->evaluator, group->rows[i]->today, 1, err));
 	TRY(expect_device(group, err));
 	judge_rows(group);
 	return STATUS_OK;

@@ -17,7 +17,6 @@
 #include "device/selection.h"
 #include "search/strategy.h"
 #include "tune/bits.h"
-#include "tune/precompile.h"
 #include "tune/search.h"
 #include "engine/strategy_program.h"
 #include "tune/shared.h"

@@ -14,7 +14,6 @@
 #include "record/record_read.h"
 #include "check/check.h"
 #include "check/kernel_judgement.h"
-#include "check/families.h"
 #include "cli/common.h"
 #include "format/kernel_json.h"
 #include "format/journal_line.h"
@@ -53,7 +52,7 @@ static enum status read_tuned(struct checked *file, struct error *err)
 
 static enum status read_journal(struct checked *file, struct error *err)
 {
-	return file->lines.line
+	return file->lines.line.data
 		       ? journal_check(&file->lines, file->schema_only, err)
 		       : error_set(err, STATUS_BAD_INPUT,
 				 "%s: line 1: $: the member \"event\" is missing", file->path);
@@ -159,7 +158,7 @@ static enum status find_format(struct checked *file, struct error *err)
 	TRY(file_lines_open(file->path, &file->lines, err));
 	TRY(file_lines_next(&file->lines, &any, err));
 	/* a journal has one JSON text per line */
-	if (json_parse(file->lines.line, file->lines.length, file->path, &line, NULL) ==
+	if (json_parse(file->lines.line.data, file->lines.line.length, file->path, &line, NULL) ==
 		STATUS_OK) {
 		at = json_root(line, file->path);
 		if (json_find(&at, "event", &event)) {

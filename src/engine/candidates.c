@@ -157,8 +157,7 @@ static enum status config_condition(const struct bound_family *bound,
 	return STATUS_OK;
 }
 
-/* Binds the family again, restricted to the requested configurations. If it has none, *bound is
- * NULL. */
+/* If no requested configuration exists, *bound is NULL. */
 static enum status restrict_family(const struct candidates_options *options,
 	struct bound_family **bound, bool *given, struct text *left_out, struct error *err)
 {
@@ -316,7 +315,7 @@ static bool has_tile_compiler(
 	return false;
 }
 
-/* If the user named no family, an operation's only family takes part in any case. */
+/* An operation's only family takes part unless the user named others. */
 static enum status is_wanted(const struct catalogue *catalogue, const struct family *family,
 	const struct candidates_options *options, const struct candidates *pool, bool *wanted,
 	struct text *left_out, struct error *err)

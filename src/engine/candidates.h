@@ -57,12 +57,10 @@ enum status score_all(
 	const struct candidates *pool, const volatile int *interrupted, struct error *err);
 
 /* ---- the pool ---- */
-/* More candidates would not fit into memory, and no search would reach them. */
 #define CANDIDATES_LEGAL_MAX 10000000
 
-/* Errors: more than CANDIDATES_LEGAL_MAX legal configurations, a named family that does not apply,
- * an expression that fails. Without a legal configuration, STATUS_BAD_INPUT names the constraint
- * that removed the last ones. */
+/* Errors: more than CANDIDATES_LEGAL_MAX legal configurations, or none, which names a constraint; a
+ * named family that does not apply; an expression that fails. */
 enum status candidates_open(const struct catalogue *catalogue, const struct problem *problem,
 	const struct device_spec *device, const struct candidates_options *options,
 	struct candidates *pool, struct error *err);

@@ -12,7 +12,6 @@
 #ifndef ENGINE_CONTENDERS_H
 #define ENGINE_CONTENDERS_H
 
-#include "base/statistics.h"
 #include "engine/evaluator.h"
 
 enum {
@@ -38,7 +37,7 @@ struct contender {
 	enum outcome outcome;                      /* of the first load that failed */
 	const char *detail;                        /* valid as long as the trial; may be NULL */
 	uint32_t flags;
-	/* By the stop rule, or because the device has no more samples (replay). */
+	/* the stop rule may set it; there may be no more samples (replay) */
 	bool is_finished;
 };
 
@@ -48,8 +47,7 @@ struct timing_limits {
 	size_t first_look, last_look; /* rounds without the warm-up */
 	double rest_ratio;            /* as in struct sampling */
 	double sustained_s;
-	/* Returns true to end the timing, and may finish contenders. NULL: all rounds are sampled.
-	 */
+	/* True ends the timing; may finish contenders. NULL: all rounds are sampled. */
 	bool (*is_enough)(struct contender *contenders, size_t count, void *context);
 	void *context;
 };

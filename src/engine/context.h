@@ -6,7 +6,6 @@
 #define ENGINE_CONTEXT_H
 
 #include "device/device.h"
-#include "family/catalogue.h"
 #include "engine/kernel_store.h"
 #include "score/learned.h"
 
@@ -15,8 +14,8 @@ struct context_options {
 	const char *operation;    /* NULL: load all */
 	const char *served;       /* the operation whose program may be the device, or NULL */
 	const char *device;       /* "auto", "cuda:0", "model:NAME", "replay:FILE" */
-	/* Called with the command and folder of the program that serves the operation (family.h),
-	 * which "auto" then selects as the device. NULL: no program is started. */
+	/* Called before the program that serves the operation (family.h) starts, which "auto" then
+	 * selects as the device. NULL: no program is started. */
 	void (*program_starts)(const char *command, const char *folder);
 	bool describes;     /* no program is started */
 	bool allow_model;   /* auto may fall back to the embedded sheet */

@@ -191,8 +191,7 @@ static void say_attempt(const struct evaluator *evaluator, const struct prepared
 		evaluator->notice(evaluator->notice_context, words);
 }
 
-/* Prepares the first attempt that compiles. `failed` is the previous one, with the reason in `why`;
- * or NULL. */
+/* `failed` is the attempt before, with the reason in `why`; or NULL. */
 static enum status prepare_attempt(struct evaluator *evaluator, const struct problem *problem,
 	size_t attempt, const char *failed, const char *why, struct error *err)
 {
@@ -274,12 +273,6 @@ enum status evaluator_submit(struct evaluator *evaluator, struct trial *trial, s
 		trial->goal == TRIAL_DONE ? &evaluator->first_look : &none, err);
 }
 
-static bool device_has_room(const struct evaluator *evaluator)
-{
-	return !evaluator->on_device_max || evaluator_count(evaluator, TRIAL_ON_DEVICE,
-						    TRIAL_ON_DEVICE) < evaluator->on_device_max;
-}
-
 static enum status advance_trials(struct evaluator *evaluator, struct error *err)
 {
 	for (size_t i = 0; i < evaluator->count; i++) {
@@ -290,7 +283,9 @@ static enum status advance_trials(struct evaluator *evaluator, struct error *err
 			evaluator->moved |= trial->stage != TRIAL_COMPILING;
 		}
 		if (trial->stage == TRIAL_COMPILED && trial->goal > TRIAL_COMPILED &&
-			device_has_room(evaluator))
+			(!evaluator->on_device_max ||
+				evaluator_count(evaluator, TRIAL_ON_DEVICE, TRIAL_ON_DEVICE) <
+					evaluator->on_device_max))
 			TRY(evaluator_submit(evaluator, trial, err));
 	}
 	return STATUS_OK;
@@ -305,7 +300,7 @@ static struct prepared_problem *prepared_problem_of(
 	return NULL;
 }
 
-/* Whether another configuration now is the reference, so that the trial can be submitted again. */
+/* If another configuration is now the reference, the trial can be submitted again. */
 static bool replace_reference(
 	struct evaluator *evaluator, struct trial *trial, const struct result *found)
 {

@@ -3,11 +3,8 @@
 
 #include <math.h>
 
-#include "compile/compiler.h"
 #include "compile/cubin.h"
-#include "record/record_write.h"
 #include "engine/evaluator.h"
-#include "score/prediction.h"
 
 /* ---- which configuration ---- */
 static double total_units(const struct work *work)

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "base/memory.h"
-
 /* Sheets state the bandwidth of a copy. The fastest recorded kernel reads at 1.07 times that rate;
  * the margin is twice this excess. */
 static const double memory_margin = 1.15;
@@ -15,11 +13,6 @@ static const double flop_margin = 1.05;
  * it fits, a cache with random replacement keeps a fifth. */
 static const double part_of_l2_that_stays = 0.5;
 
-static double bytes_of(const struct plan_buffer *tensor)
-{
-	return (double)tensor->rows * (double)tensor->columns * (double)dtype_size(tensor->dtype);
-}
-
 /* Every tensor once. As integer inputs select, other inputs may be read only in part. */
 static double tensor_bytes(
 	const struct operation *operation, const struct plan_buffer *tensors, bool outputs_only)
@@ -28,7 +21,8 @@ static double tensor_bytes(
 
 	for (size_t i = 0; i < operation->tensor_count; i++)
 		if (buffer_is_output(tensors[i].role) || !outputs_only)
-			bytes += bytes_of(&tensors[i]);
+			bytes += (double)tensors[i].rows * (double)tensors[i].columns *
+				 (double)dtype_size(tensors[i].dtype);
 	return bytes;
 }
 
@@ -54,16 +48,6 @@ static double peak_of(const struct device_spec *device, enum dtype dtype)
 	}
 }
 
-static double peak_flop_per_s(const struct operation *operation, const struct device_spec *device,
-	const struct plan_buffer *tensors)
-{
-	double peak = 0;
-
-	for (size_t i = 0; i < operation->tensor_count; i++)
-		peak = fmax(peak, peak_of(device, tensors[i].dtype));
-	return peak * flop_margin;
-}
-
 struct time_floor time_floor_of(
 	const struct problem *problem, const struct device_spec *device, bool warm_l2)
 {
@@ -77,9 +61,12 @@ struct time_floor time_floor_of(
 
 	if (operation_tensors_evaluate(operation, problem->values, tensors, NULL) != STATUS_OK)
 		return (struct time_floor){0};
-	for (size_t i = 0; i < operation->tensor_count; i++)
+	for (size_t i = 0; i < operation->tensor_count; i++) {
 		has_integers |=
 			!buffer_is_output(tensors[i].role) && !dtype_is_float(tensors[i].dtype);
+		floor.flop_per_s =
+			fmax(floor.flop_per_s, flop_margin * peak_of(device, tensors[i].dtype));
+	}
 	all_bytes = tensor_bytes(operation, tensors, false);
 	if (!operation->min_bytes)
 		floor.bytes = tensor_bytes(operation, tensors, has_integers);
@@ -92,7 +79,6 @@ struct time_floor time_floor_of(
 	if (!warm_l2)
 		floor.bytes_per_s /= 1 - part_of_l2_that_stays * l2_bytes /
 						 fmax(2 * l2_bytes, fmax(2 * all_bytes, 1));
-	floor.flop_per_s = peak_flop_per_s(operation, device, tensors);
 	return floor;
 }
 

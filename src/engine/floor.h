@@ -7,7 +7,6 @@
 
 #include "family/problem.h"
 #include "format/result.h"
-#include "spec/device_spec.h"
 
 /* 0: not known. */
 struct time_floor {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/kernel_check.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "compile/cubin.h"
 #include "source/kernel_source.h"
 

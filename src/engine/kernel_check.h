@@ -7,7 +7,6 @@
 
 #include "compile/compiler.h"
 #include "family/family.h"
-#include "plan/plan.h"
 
 /* The launch's entry is the name in the code. Messages name the buffers and tensor maps, which may
  * be NULL. Nothing is checked if the cubin does not describe the parameters. */

@@ -2,8 +2,6 @@
 #include "engine/kernel_store.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "compile/cubin.h"
 

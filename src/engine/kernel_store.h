@@ -6,14 +6,13 @@
 #define ENGINE_KERNEL_STORE_H
 
 #include "compile/compiler.h"
-#include "plan/reference_plan.h"
 
 struct kernel_store;
 
 /* Borrows the compiler. */
 struct kernel_store *kernel_store_new(struct compiler *compiler, const char *arch);
 void kernel_store_free(struct kernel_store *store);
-/* Submits the unit if it is new. The kernel is borrowed, keeps its address, and may be read once
+/* Submits a new unit. The kernel is borrowed, keeps its address, and may be read once
  * compile_is_done() returns true. */
 enum status kernel_store_request(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);

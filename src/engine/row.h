@@ -20,7 +20,7 @@ enum status row_candidate(const struct catalogue *catalogue, const struct proble
 /* The candidate borrows the bound family. */
 enum status row_candidate_bound(struct bound_family *bound, const struct tuned_row *row,
 	struct candidate *candidate, bool *retuned_arguments, struct error *err);
-/* What is known before compilation: names, kernel hash, score. Its time is the prediction. */
+/* Names, kernel hash and score before compilation. Its time is the prediction. */
 enum status candidate_describe(
 	const struct candidate *candidate, struct result *result, struct error *err);
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "search/order.h"

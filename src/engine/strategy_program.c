@@ -2,12 +2,8 @@
 #include "engine/strategy_program.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "process/pool.h"
-#include "record/record_read.h"
 
 enum {
 	REFUSALS_MAX = 20 /* invalid ones in a row */

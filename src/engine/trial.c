@@ -2,9 +2,7 @@
 #include "engine/trial.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "candidate/candidate_work.h"
 #include "engine/kernel_check.h"
 #include "score/prediction.h"
 
@@ -208,15 +206,6 @@ static enum status prune_trial(struct trial *trial, struct error *err)
 	return STATUS_OK;
 }
 
-/* Exceeding a limit of the GPU is not an error of the source. */
-static void finish_uncompiled(struct trial *trial, const struct compile_result *kernel)
-{
-	const bool is_limit = kernel->exceeds_smem;
-
-	trial_finish(trial, is_limit ? OUTCOME_PRUNED_BY_MODEL : kernel->outcome,
-		is_limit ? GPU_LIMIT ": shared memory that a kernel declares" : kernel->log);
-}
-
 enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *err)
 {
 	struct result *result = &trial->result;
@@ -231,7 +220,12 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 		result->compile_seconds += kernel->seconds;
 		result->from_cache &= kernel->from_cache;
 		if (kernel->outcome != OUTCOME_OK) {
-			finish_uncompiled(trial, kernel);
+			/* exceeding a limit of the GPU is not an error of the source */
+			if (kernel->exceeds_smem)
+				trial_finish(trial, OUTCOME_PRUNED_BY_MODEL,
+					GPU_LIMIT ": shared memory that a kernel declares");
+			else
+				trial_finish(trial, kernel->outcome, kernel->log);
 			return STATUS_OK;
 		}
 	}
@@ -266,12 +260,6 @@ static void take_driver_resources(struct trial *trial, struct result *found)
 	score_again(trial);
 }
 
-static bool has_bits(const struct result *result, const struct output_digest *wanted)
-{
-	return !wanted ||
-	       (result->bits && output_digest_compare(result->bits, wanted, NULL) == DIGEST_SAME);
-}
-
 void trial_take_reply(
 	struct trial *trial, struct device_reply *reply, const struct output_digest *wanted)
 {
@@ -285,8 +273,9 @@ void trial_take_reply(
 	result_add(&trial->result, found);
 	if (reply->reference_failed)
 		return;
-	if (found->verification.done && found->outcome == OUTCOME_OK &&
-		!has_bits(&trial->result, wanted))
+	if (found->verification.done && found->outcome == OUTCOME_OK && wanted &&
+		(!trial->result.bits ||
+			output_digest_compare(trial->result.bits, wanted, NULL) != DIGEST_SAME))
 		trial_finish(trial, OUTCOME_OTHER_BITS, NULL);
 	else if (found->outcome != OUTCOME_OK || trial->goal == TRIAL_DONE)
 		trial_finish(trial, found->outcome, found->detail);

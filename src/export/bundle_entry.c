@@ -154,7 +154,7 @@ static void put_map(struct bundle *bundle, const struct plan_tensor_map *from)
 	struct ttl_map map = {.name = bundle_put_text(bundle, from->name),
 		.buffer = from->buffer,
 		.type = tensor_map_type(from->dtype),
-		.rank = from->rank,
+		.rank = (uint32_t)from->rank,
 		.swizzle = tensor_map_swizzle(from->swizzle_bytes),
 		.l2_promotion = tensor_map_promotion(from->l2_promotion_bytes)};
 

@@ -2,11 +2,6 @@
 #include "format/bits.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
-#include "base/text.h"
 
 struct output_digest *output_digest_copy(const struct output_digest *bits)
 {

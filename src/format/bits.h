@@ -6,7 +6,6 @@
 #ifndef FORMAT_BITS_H
 #define FORMAT_BITS_H
 
-#include "base/error.h"
 #include "record/record.h"
 
 /* Digest i covers the first 1 << i rows, the last one all rows. With several outputs, a row is the

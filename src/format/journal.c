@@ -4,13 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/memory.h"
 #include "record/record_read.h"
 #include "format/journal_line.h"
 
@@ -265,10 +261,7 @@ static enum status read_entry(
 static enum status read_finish(
 	struct journal_reader *reader, const struct json_at *at, struct error *err)
 {
-	struct journal_finish line = {0};
-
-	TRY(record_from_json(&journal_finish_record, at, &line, NULL, err));
-	record_release(&journal_finish_record, &line);
+	TRY(record_check(&journal_finish_record, at, err));
 	json_free(reader->run->finish);
 	reader->run->finish = json_copy(at->node);
 	return STATUS_OK;
@@ -353,11 +346,12 @@ static enum status journal_read_line(struct journal_reader *reader, const struct
 	struct json_at at;
 
 	*whole = reader->use == JOURNAL_FORM ||
-		 journal_line_check(lines->line, lines->length, reader->where, err) == STATUS_OK;
+		 journal_line_check(lines->line.data, lines->line.length, reader->where, err) ==
+			 STATUS_OK;
 	if (!*whole && reader->use == JOURNAL_KEEP)
 		return STATUS_BAD_INPUT;
-	if (json_parse(lines->line, lines->length, reader->where, &root, *whole ? err : NULL) !=
-		STATUS_OK) {
+	if (json_parse(lines->line.data, lines->line.length, reader->where, &root,
+		    *whole ? err : NULL) != STATUS_OK) {
 		*whole = false;
 		return reader->use == JOURNAL_FORM ? STATUS_OK : STATUS_BAD_INPUT;
 	}
@@ -396,10 +390,10 @@ static enum status read_lines(
 
 		if (incomplete.message[0])
 			skip_line(record, &incomplete,
-				string_starts_with(lines->line, run_line_start));
+				string_starts_with(lines->line.data, run_line_start));
 		incomplete = (struct error){0};
 		snprintf(reader->where, sizeof(reader->where), "%s: line %zu", lines->path, number);
-		if (lines->length &&
+		if (lines->line.length &&
 			journal_read_line(reader, lines, &whole, &reason) != STATUS_OK) {
 			if (whole)
 				skip_line(record, &reason, false);

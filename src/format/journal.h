@@ -17,10 +17,7 @@
 #ifndef FORMAT_JOURNAL_H
 #define FORMAT_JOURNAL_H
 
-#include <stdbool.h>
-
 #include "base/file.h"
-#include "base/json.h"
 #include "format/run.h"
 #include "format/tuned_entry.h"
 

@@ -3,10 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <zlib.h>
 
-#include "base/memory.h"
 #include "record/record_read.h"
 
 static const struct record_rule text_rule = {.expected = "a text that is not empty"};

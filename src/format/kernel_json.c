@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "format/result.h"
+#include "format/run.h"
 #include "record/record_write.h"
 
 #define AMOUNT(field) RECORD_VALUE(struct kernel_usage, field, #field, .low = 0, .high = INT32_MAX)
@@ -16,14 +17,8 @@ static const struct record_member usage_members[] = {
 static RECORD_DEFINE(
 	struct kernel_usage, usage_record, usage_members, .name = "resources", .open = true);
 
-/* A document must not refer to files in other folders. */
-static bool is_file_name(const char *text)
-{
-	return *text && *text != '.' && !strchr(text, '/');
-}
-
 static const struct record_rule file_rule = {
-	.expected = "the name of a file in the same folder", .accepts = is_file_name};
+	.expected = "the name of a file in the same folder", .accepts = name_is_file};
 
 static const struct record_member unit_members[] = {
 	RECORD_VALUE(struct kernel_unit, name, "name"),

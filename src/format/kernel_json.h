@@ -6,7 +6,6 @@
 #define FORMAT_KERNEL_JSON_H
 
 #include "candidate/candidate.h"
-#include "plan/reference_plan.h"
 
 /* as the compiler reports them */
 struct kernel_usage {

@@ -2,10 +2,7 @@
 #include "format/merge.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "record/record_write.h"
 
 static const char *date_of(const struct tuned *tuned, const struct tuned_entry *entry)

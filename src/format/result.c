@@ -3,9 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "record/record_read.h"
 #include "record/record_write.h"
 

@@ -6,14 +6,9 @@
 #ifndef FORMAT_RESULT_H
 #define FORMAT_RESULT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/hash.h"
-#include "record/record.h"
 #include "base/statistics.h"
 #include "format/bits.h"
-#include "candidate/resources.h"
 #include "plan/reference_plan.h"
 #include "score/score.h"
 

@@ -3,12 +3,9 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/file.h"
-#include "base/memory.h"
 #include "record/record_write.h"
-#include "base/text.h"
 
 /* ---- the GPU model ---- */
 static bool is_arch(const char *text)
@@ -25,14 +22,13 @@ static bool is_arch(const char *text)
 static const struct record_rule arch_rule = {
 	.expected = "an architecture like \"sm_90a\"", .accepts = is_arch};
 
-/* It becomes part of a path. */
-static bool is_sheet(const char *text)
+bool name_is_file(const char *text)
 {
 	return *text && *text != '.' && !strchr(text, '/');
 }
 
 static const struct record_rule sheet_rule = {
-	.expected = "a sheet's name like \"h200-sxm\"", .accepts = is_sheet};
+	.expected = "a sheet's name like \"h200-sxm\"", .accepts = name_is_file};
 
 #define OPTIONAL_TEXT RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_KEPT
 #define SIZE(field)                                                                                \

@@ -50,6 +50,8 @@ struct run {
 RECORD_DECLARE(struct run, run_record);      /* in a tuned file */
 RECORD_DECLARE(struct run, run_line_record); /* in a journal, without device_kind */
 extern const struct record_rule device_kind_rule;
+/* Whether a name, which becomes part of a path, stays in its folder. */
+bool name_is_file(const char *text);
 
 void run_release(struct run *run);
 

@@ -2,13 +2,9 @@
 #include "format/tuned.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/memory.h"
-#include "record/record_read.h"
 #include "record/record_write.h"
 #include "format/merge.h"
 

@@ -3,13 +3,8 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "candidate/resources.h"
 #include "family/compile_option.h"
-#include "record/record_read.h"
 #include "record/record_write.h"
 
 #define RESULT(field, key, ...) RECORD_VALUE(struct tuned_row, result.field, key, ##__VA_ARGS__)
@@ -24,27 +19,6 @@
 		.absent = (none), .low = 0, .high = INFINITY)
 #define TIMING(type) RECORD_ENUM(type, predicted, timing_names, "timing")
 
-static enum status argument_read(
-	const struct json_at *at, void *field, void *context, struct error *err)
-{
-	if (json_type(at) != JSON_STRING && json_type(at) != JSON_NUMBER)
-		return json_error(at, err, "a number or the name of a buffer or tensor map");
-	return named_value_custom.read(at, field, context, err);
-}
-
-static struct json *argument_write(const void *field)
-{
-	return named_value_custom.write(field);
-}
-
-static void argument_release(void *field)
-{
-	named_value_custom.release(field);
-}
-
-static const struct record_custom argument_custom = {
-	argument_read, argument_write, argument_release};
-
 #define DIMENSIONS(field, ...)                                                                     \
 	RECORD_ARRAY(struct tuned_launch, shape.field, #field, .low = 1, .high = UINT32_MAX,       \
 		##__VA_ARGS__)
@@ -54,7 +28,7 @@ static const struct record_member launch_members[] = {
 	DIMENSIONS(grid),
 	DIMENSIONS(block),
 	DIMENSIONS(cluster, .flags = RECORD_OPTIONAL | RECORD_KEPT, .absent = 1),
-	RECORD_CUSTOMS(struct tuned_launch, arguments, argument_count, &argument_custom, "args"),
+	RECORD_CUSTOMS(struct tuned_launch, arguments, argument_count, &named_value_custom, "args"),
 	RECORD_VALUE(struct tuned_launch, shape.smem_dynamic_bytes, "smem_dynamic_bytes", .low = 0,
 		.high = UINT32_MAX),
 	RECORD_VALUE(struct tuned_launch, shape.repeat, "repeat", .flags = RECORD_OPTIONAL,
@@ -284,20 +258,6 @@ struct tuned_row tuned_row_copy(const struct tuned_row *row)
 	return copy;
 }
 
-/* Copies the members that a table lists. */
-static struct tuned_row part_of(const struct record *record, const struct tuned_row *row)
-{
-	struct tuned_row part = {.tflops = NAN,
-		.gb_per_s = NAN,
-		.regs_per_thread = -1,
-		.smem_bytes = -1,
-		.spill_bytes = -1,
-		.workspace_bytes = -1};
-
-	record_copy(record, row, &part);
-	return part;
-}
-
 bool tuned_row_is_clock_bound(const struct tuned_row *row)
 {
 	return !row->is_dram_bound && score_is_clock_bound(&row->result.score);
@@ -305,27 +265,27 @@ bool tuned_row_is_clock_bound(const struct tuned_row *row)
 
 void tuned_row_shorten(struct tuned_row *row)
 {
-	struct tuned_row part = part_of(&short_record, row);
+	struct tuned_row part = {.tflops = NAN, .gb_per_s = NAN, .workspace_bytes = -1};
 
+	record_copy(&short_record, row, &part);
 	part.is_dram_bound = !tuned_row_is_clock_bound(row);
 	tuned_row_release(row);
 	*row = part;
 }
 
 /* ---- rows that are tied with the winner ---- */
+/* The row has only the members of tied_record. */
 static struct tuned_row difference_from(const struct tuned_row *winner, struct tuned_row *row)
 {
-	struct tuned_row tied = part_of(&tied_record, row);
+	struct named_values whole = row->configuration;
 
 	if (strcmp(winner->result.family, row->result.family) == 0) {
-		free(tied.result.family);
-		tied.result.family = NULL;
-		named_values_release(&tied.configuration);
-		tied.configuration =
-			named_values_difference(&row->configuration, &winner->configuration);
+		free(row->result.family);
+		row->result.family = NULL;
+		row->configuration = named_values_difference(&whole, &winner->configuration);
+		named_values_release(&whole);
 	}
-	tuned_row_release(row);
-	return tied;
+	return *row;
 }
 
 void tuned_entry_add_tied(struct tuned_entry *entry, struct tuned_row *row)

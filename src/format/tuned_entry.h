@@ -5,8 +5,6 @@
 #ifndef FORMAT_TUNED_ENTRY_H
 #define FORMAT_TUNED_ENTRY_H
 
-#include "expr/named_values.h"
-#include "plan/reference_plan.h"
 #include "format/result.h"
 
 struct tuned_launch {

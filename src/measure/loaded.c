@@ -62,7 +62,7 @@ static bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_
 	string_put(what, sizeof(what), "tensor map ");
 	string_put(what + strlen(what), sizeof(what) - strlen(what), map->name);
 	return GPU_CALL(gpu, what, cuTensorMapEncodeTiled, encoded, tensor_map_type(map->dtype),
-		map->rank, (void *)(uintptr_t)address, dims, strides, box, ones,
+		(cuuint32_t)map->rank, (void *)(uintptr_t)address, dims, strides, box, ones,
 		CU_TENSOR_MAP_INTERLEAVE_NONE, tensor_map_swizzle(map->swizzle_bytes),
 		tensor_map_promotion(map->l2_promotion_bytes), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }

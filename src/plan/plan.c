@@ -112,7 +112,7 @@ static enum status check_map(const struct plan_tensor_map *map, struct error *er
 	const uint64_t box_bytes = map->box[0] * element_bytes;
 
 	if (map->rank > TENSOR_MAP_RANK_MAX)
-		return error_set(err, STATUS_BAD_INPUT, "expected at most %d dimensions, found %u",
+		return error_set(err, STATUS_BAD_INPUT, "expected at most %d dimensions, found %zu",
 			TENSOR_MAP_RANK_MAX, map->rank);
 	TRY(check_dims(map, err));
 	if (box_bytes % BOX_ALIGNMENT != 0)
@@ -135,11 +135,11 @@ static enum status tensor_map_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
 	const struct plan_tensor_map *map = value;
-	const uint32_t count = map->rank ? map->rank - 1 : 0;
+	const size_t count = map->rank ? map->rank - 1 : 0;
 
 	(void)context;
 	if (map->stride_count != count)
-		return json_error_of(at, "strides", err, "%" PRIu32 " elements", count);
+		return json_error_of(at, "strides", err, "%zu elements", count);
 	return plan_tensor_map_check(map, err);
 }
 

@@ -108,9 +108,9 @@ struct plan_tensor_map {
 	/* only in a family: the map is active */
 	bool when;
 	enum dtype dtype;
-	uint32_t rank;
-	uint64_t dims[TENSOR_MAP_RANK_MAX]; /* elements, innermost first */
-	uint32_t stride_count;
+	size_t rank;
+	uint64_t dims[TENSOR_MAP_RANK_MAX];        /* elements, innermost first */
+	size_t stride_count;                       /* rank - 1; 0 if the rank is 0 */
 	uint64_t strides[TENSOR_MAP_RANK_MAX - 1]; /* bytes */
 	uint32_t box[TENSOR_MAP_RANK_MAX];         /* elements */
 	uint32_t swizzle_bytes;                    /* 0 32 64 128 */

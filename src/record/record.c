@@ -2,8 +2,6 @@
 #include "record/record.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- walking ---- */
 static void fields_add(
@@ -54,27 +52,15 @@ static bool is_pointed(const struct record_member *member)
 
 static size_t count_load(const struct record_member *member, const void *base)
 {
-	const char *at = (const char *)base + member->count_offset;
-	uint32_t narrow;
 	size_t count;
 
-	if (member->count_size == sizeof(narrow)) {
-		memcpy(&narrow, at, sizeof(narrow));
-		return narrow;
-	}
-	memcpy(&count, at, sizeof(count));
+	memcpy(&count, (const char *)base + member->count_offset, sizeof(count));
 	return count;
 }
 
 static void count_store(const struct record_member *member, void *base, size_t count)
 {
-	char *at = (char *)base + member->count_offset;
-	const uint32_t narrow = (uint32_t)count;
-
-	if (member->count_size == sizeof(narrow))
-		memcpy(at, &narrow, sizeof(narrow));
-	else if (member->count_size)
-		memcpy(at, &count, sizeof(count));
+	memcpy((char *)base + member->count_offset, &count, member->count_size);
 }
 
 static size_t terminated_count(const char *data)
@@ -115,7 +101,7 @@ struct record_span record_span(const struct record_member *member, const void *b
 	}
 }
 
-/* Whether an earlier list that shares the count has another number of items. */
+/* Lists may share a count. */
 static bool count_differs(const struct record *record, const struct record_member *member,
 	const void *base, size_t count)
 {
@@ -139,8 +125,6 @@ char *record_reserve(
 	case RECORD_OWNED:
 	case RECORD_LIST:
 	case RECORD_MAPPED:
-		if (member->count_size == sizeof(uint32_t) && count > UINT32_MAX)
-			return NULL;
 		if (member->count_size && count_differs(record, member, base, count))
 			return NULL;
 		data = memory_zeroed(count + 1, member->size);
@@ -169,7 +153,7 @@ bool record_item_is_absent(const struct record_member *member, const void *item)
 	double number;
 
 	if (is_number(member)) {
-		number = member->kind == RECORD_KIND_REAL ? record_load_real(member, item)
+		number = member->kind == RECORD_KIND_REAL ? record_load_real(item)
 							  : (double)record_load(member, item);
 		return number == member->absent || (isnan(number) && isnan(member->absent));
 	}
@@ -220,7 +204,7 @@ void record_set_absent(const struct record_member *member, void *base)
 			for (size_t k = 0; k < member->record->member_count; k++)
 				record_set_absent(&member->record->members[k], item);
 		else if (member->kind == RECORD_KIND_REAL)
-			record_store_real(member, item, member->absent);
+			memcpy(item, &member->absent, sizeof(double));
 		else if (is_number(member))
 			record_store(member, item, (int64_t)member->absent);
 	}
@@ -264,27 +248,12 @@ void record_store_string(const struct record_member *member, void *item, const c
 	}
 }
 
-double record_load_real(const struct record_member *member, const void *item)
+double record_load_real(const void *item)
 {
-	float single;
 	double value;
 
-	if (member->size == sizeof(single)) {
-		memcpy(&single, item, sizeof(single));
-		return (double)single;
-	}
 	memcpy(&value, item, sizeof(value));
 	return value;
-}
-
-void record_store_real(const struct record_member *member, void *item, double value)
-{
-	const float single = (float)value;
-
-	if (member->size == sizeof(single))
-		memcpy(item, &single, sizeof(single));
-	else
-		memcpy(item, &value, sizeof(value));
 }
 
 size_t record_name_count(const char *const *names)

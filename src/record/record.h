@@ -30,10 +30,6 @@
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/json.h"
 #include "base/memory.h"
 
@@ -62,7 +58,7 @@ enum record_shape {
 	RECORD_LIST,
 	RECORD_FIXED,     /* an inline array, always full */
 	RECORD_FILLED,    /* an inline array and a count */
-	RECORD_MAPPED,    /* an object in JSON, with the first member of an item as key */
+	RECORD_MAPPED,    /* an object in JSON, by the first member of an item */
 	RECORD_BY_NAME,   /* an object in JSON, with the names in `keys` */
 	RECORD_FLATTENED, /* its members belong to the parent's JSON object */
 };
@@ -141,7 +137,7 @@ enum {
 	RECORD_MEMBERS_MAX = 96 /* of a JSON object */
 };
 
-/* Frees everything that the struct owns and zeroes the members of the table. */
+/* Zeroes the members of the table. */
 void record_release(const struct record *record, void *value);
 /* The caller zeroes `to`. Borrowed strings stay borrowed. */
 void record_copy(const struct record *record, const void *from, void *to);
@@ -161,8 +157,7 @@ struct record_fields {
 
 void record_fields_fill(const struct record *record, struct record_fields *fields);
 
-/* SIZE_MAX: none. The search begins at `from`, because members usually have the order of the table.
- */
+/* SIZE_MAX: none. `from` is the likely place. */
 size_t record_field_find(const struct record_fields *fields, const char *name, size_t from);
 bool record_is_counted(const struct record_member *member);
 
@@ -185,8 +180,7 @@ int64_t record_load(const struct record_member *member, const void *item);
 void record_store(const struct record_member *member, void *item, int64_t value);
 /* A borrowed string gets the pointer. */
 void record_store_string(const struct record_member *member, void *item, const char *string);
-double record_load_real(const struct record_member *member, const void *item);
-void record_store_real(const struct record_member *member, void *item, double value);
+double record_load_real(const void *item);
 
 size_t record_name_count(const char *const *names);
 bool record_has_range(const struct record_member *member);
@@ -232,7 +226,7 @@ bool record_allows_real(const struct record_member *member, double value);
 #define RECORD_FLAT(type, field, id)                                                               \
 	RECORD_MEMBER(                                                                             \
 		type, field, "", .shape = RECORD_FLATTENED, RECORD_ITEM(((type *)0)->field, id))
-/* `struct json *`: an object of the members that the table does not name, or NULL. */
+/* an object of unknown members, or NULL */
 #define RECORD_UNKNOWN(type, field)                                                                \
 	RECORD_VALUE(type, field, "", .flags = RECORD_NOT_JSON | RECORD_OTHERS)
 #define RECORD_CUSTOM(type, field, functions, key, ...)                                            \
@@ -281,7 +275,7 @@ bool record_allows_real(const struct record_member *member, double value);
 #define RECORD_ARRAY_COUNTED(type, field, count, key, ...)                                         \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_FILLED, RECORD_INLINE(type, field),        \
 		RECORD_PLAIN(type, field[0]), RECORD_COUNTED(type, count), ##__VA_ARGS__)
-/* An inline array with one item per name. Each item may be absent. */
+/* With one item per name, which may be absent. */
 #define RECORD_NAMED(type, field, key_list, key, ...)                                              \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_BY_NAME, RECORD_INLINE(type, field),       \
 		RECORD_PLAIN(type, field[0]), .keys = (key_list), ##__VA_ARGS__)
@@ -313,25 +307,19 @@ bool record_allows_real(const struct record_member *member, double value);
 #define RECORD_INLINE(type, field)                                                                 \
 	.length = sizeof(((type *)0)->field) / sizeof(((type *)0)->field[0])
 #define RECORD_COUNTED(type, count)                                                                \
-	.count_offset = offsetof(type, count), .count_size = _Generic(((type *)0)->count, size_t   \
-								      : sizeof(size_t), uint32_t   \
-								      : sizeof(uint32_t))
+	.count_offset = offsetof(type, count),                                                     \
+	.count_size = RECORD_SAME(size_t, ((type *)0)->count) * sizeof(size_t)
 #define RECORD_ENUM_SIZE(expression)                                                               \
 	_Generic((expression), bool : sizeof(bool), int : sizeof(int), unsigned : sizeof(int))
 #define RECORD_STRING_SIZE(expression)                                                             \
 	_Generic((expression), char * : sizeof(char *), const char * : sizeof(char *))
 #define RECORD_KIND_OF(type, field)                                                                \
 	_Generic(((type *)0)->field, bool                                                          \
-		 : RECORD_KIND_BOOL, int8_t                                                        \
-		 : RECORD_KIND_INT, int16_t                                                        \
-		 : RECORD_KIND_INT, int32_t                                                        \
+		 : RECORD_KIND_BOOL, int32_t                                                       \
 		 : RECORD_KIND_INT, int64_t                                                        \
-		 : RECORD_KIND_INT, uint8_t                                                        \
-		 : RECORD_KIND_UINT, uint16_t                                                      \
-		 : RECORD_KIND_UINT, uint32_t                                                      \
+		 : RECORD_KIND_INT, uint32_t                                                       \
 		 : RECORD_KIND_UINT, uint64_t                                                      \
-		 : RECORD_KIND_UINT, float                                                         \
-		 : RECORD_KIND_REAL, double                                                        \
+		 : RECORD_KIND_UINT, double                                                        \
 		 : RECORD_KIND_REAL, char *                                                        \
 		 : RECORD_KIND_STRING, const char *                                                \
 		 : RECORD_KIND_BORROWED, struct text                                               \

@@ -2,7 +2,6 @@
 #include "record/record_read.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/base64.h"
 
@@ -82,7 +81,7 @@ static enum status read_real(
 		TRY(json_get_double(at, &value, err));
 		/* a whole number may be larger than an integer */
 		if ((!is_whole || value == floor(value)) && record_allows_real(member, value)) {
-			record_store_real(member, item, value);
+			memcpy(item, &value, sizeof(value));
 			return STATUS_OK;
 		}
 	}
@@ -263,7 +262,7 @@ static enum status read_member(const struct json_at *at, const struct record_fie
 		if (member->kind == RECORD_KIND_REAL) /* the value is present but not finite */
 			record_set_present(member, base);
 		if (member->kind == RECORD_KIND_REAL && isfinite(member->absent))
-			record_store_real(member, field, NAN);
+			memcpy(field, &(double){NAN}, sizeof(double));
 		return STATUS_OK;
 	}
 	record_set_present(member, base);

@@ -12,8 +12,8 @@
 enum status record_from_json(const struct record *record, const struct json_at *at, void *value,
 	void *context, struct error *err);
 
-/* Takes a string in place of a number, bool or enum, to be evaluated later. item is the member,
- * which stays unchanged. */
+/* Takes a string in place of a number, bool or enum, to be evaluated later. item stays unchanged.
+ */
 typedef enum status record_computed(const struct json_at *at, const struct record_member *member,
 	void *item, void *context, struct error *err);
 /* For tables with computed members. */

@@ -3,21 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base64.h"
 
 static void put_object(const struct record *record, const void *value,
 	const struct record_member *key, struct json *object);
-
-static struct json *integer_to_json(const struct record_member *member, const void *item)
-{
-	const int64_t value = record_load(member, item);
-
-	return member->kind == RECORD_KIND_UINT ? json_new_uint((uint64_t)value)
-						: json_new_int(value);
-}
 
 /* Seven significant digits are enough: no measurement resolves a millionth. */
 static double round_to_digits(double value)
@@ -28,15 +18,6 @@ static double round_to_digits(double value)
 		return value;
 	snprintf(text, sizeof(text), "%.7g", value);
 	return strtod(text, NULL);
-}
-
-static struct json *real_to_json(const struct record_member *member, const void *item)
-{
-	const double value = record_load_real(member, item);
-
-	if (member->flags & RECORD_WHOLE && fabs(value) < 0x1p62)
-		return json_new_int(llround(value));
-	return json_new_double(member->flags & RECORD_ROUNDED ? round_to_digits(value) : value);
 }
 
 static struct json *flags_to_json(const struct record_member *member, const void *item)
@@ -63,15 +44,21 @@ static struct json *item_to_json(const struct record_member *member, const void 
 {
 	struct json *json;
 	const char *string;
+	double real;
 
 	switch (member->kind) {
 	case RECORD_KIND_BOOL:
 		return json_new_bool(record_load(member, item) != 0);
 	case RECORD_KIND_INT:
+		return json_new_int(record_load(member, item));
 	case RECORD_KIND_UINT:
-		return integer_to_json(member, item);
+		return json_new_uint((uint64_t)record_load(member, item));
 	case RECORD_KIND_REAL:
-		return real_to_json(member, item);
+		real = record_load_real(item);
+		if (member->flags & RECORD_WHOLE && fabs(real) < 0x1p62)
+			return json_new_int(llround(real));
+		return json_new_double(
+			member->flags & RECORD_ROUNDED ? round_to_digits(real) : real);
 	case RECORD_KIND_STRING:
 	case RECORD_KIND_BORROWED:
 		memcpy(&string, item, sizeof(string));

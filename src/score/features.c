@@ -83,7 +83,7 @@ void features_values(const struct family *family, const struct value *values,
 		const char *field = (const char *)launch + member->offset;
 
 		if (member->kind == RECORD_KIND_REAL)
-			*features++ = of_value(value_real(record_load_real(member, field)));
+			*features++ = of_value(value_real(record_load_real(field)));
 		else if (is_number(member))
 			*features++ = (float)record_load(member, field);
 	}

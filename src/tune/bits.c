@@ -2,11 +2,7 @@
 #include "tune/bits.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "candidate/configuration.h"
 #include "engine/row.h"
 
 enum {

@@ -18,8 +18,8 @@ struct bits_rule {
 };
 
 /* invariant=KEY searches all problems, without the run's journal and tuned file. Borrows `text`.
- * STATUS_BAD_INPUT: another text, a device that does not measure, problems that differ in other
- * keys, no class that serves all problems. */
+ * STATUS_BAD_INPUT: the device does not measure, problems differ in other keys, or no class serves
+ * all. */
 enum status bits_rule_open(
 	const char *text, const struct tune_run *run, struct bits_rule *rule, struct error *err);
 void bits_rule_release(struct bits_rule *rule);
@@ -27,8 +27,8 @@ void bits_rule_release(struct bits_rule *rule);
 bool bits_rule_compares_problems(const char *text);
 
 /* Sets search->bits, which may require a run of the reference configuration. `members`, which has
- * room for them, gets the candidates of the class, which are always tried. STATUS_FAILED if the
- * reference has no digests, STATUS_BAD_INPUT if it is not in the space. */
+ * room for them, gets the candidates of the class. STATUS_FAILED if the reference has no digests,
+ * STATUS_BAD_INPUT if it is not in the space. */
 enum status bits_want(struct search *search, size_t *members, size_t *count, struct error *err);
 
 /* Whether the candidate has other bits, because it differs from one with other bits only in

@@ -14,17 +14,17 @@ struct effort {
 	const char *strategy; /* search/strategy.h */
 	size_t evaluations;   /* maximum per problem; SIZE_MAX: the whole space */
 	bool is_strict;       /* planned candidates count, too */
-	size_t kept;          /* reserved for neighbours of the best */
-	double seconds;       /* of the search; infinite: no limit */
+	size_t kept;
+	double seconds; /* of the search; infinite: no limit */
 	/* minimum if several families compete (tune/shortlist.h) */
 	size_t of_each_family;
 	size_t stall;              /* evaluations without a gain; SIZE_MAX: never stop */
 	double stall_ratio;        /* smallest reduction of the time to count */
-	bool measures;             /* false: the model's time is the answer */
+	bool measures;             /* false: the model's time counts */
 	double give_up_ratio;      /* stop sampling beyond this ratio to the best */
 	unsigned rounds;           /* of the first look at a candidate */
-	bool remeasures_shortlist; /* not only the fastest of the shortlist */
-	unsigned final_rounds;     /* limit of the final measurement */
+	bool remeasures_shortlist; /* all of the shortlist */
+	unsigned final_rounds;
 };
 
 extern const struct effort efforts[];
@@ -32,7 +32,7 @@ const struct effort *effort_find(const char *name); /* NULL: unknown */
 
 void effort_limit(struct effort *effort, size_t evaluations, bool tries_neighbours);
 
-/* Ends the search by the number of compiled kernels, so that two predictions agree. */
+/* The number of compiled kernels ends the search, so that two predictions agree. */
 void effort_predict(struct effort *effort);
 
 struct budget {
@@ -42,9 +42,9 @@ struct budget {
 	double started;        /* clock_seconds() */
 	size_t evaluations;    /* see budget_count() */
 	size_t attempts;
-	size_t kept; /* reserved for neighbours of the best */
+	size_t kept;
 	size_t since_gain;
-	double best_us; /* infinite until a candidate works */
+	double best_us;
 };
 
 /* seconds: for the whole problem (--budget); 0: the effort's, and that of the final measurement.
@@ -56,7 +56,7 @@ double budget_left_seconds(const struct budget *budget);
 double budget_search_left_seconds(const struct budget *budget);
 size_t effort_attempts(const struct effort *effort);
 /* time_us is infinite after a failure, which does not count if nothing is measured: the compiler
- * may reject all of the model's first choices, which are similar. */
+ * may reject all first choices of the model. */
 void budget_count(struct budget *budget, double time_us);
 /* NULL: the search goes on. Borrowed. */
 #define BUDGET_TIME_SPENT "the time budget is spent"

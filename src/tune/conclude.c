@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "tune/conclude.h"
+#include "tune/selection.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
-#include "record/record_write.h"
 #include "candidate/problem_reference.h"
 #include "engine/row.h"
 #include "tune/bits.h"
-#include "tune/shortlist.h"
 
 static enum status nothing_works(const struct search *search, struct error *err)
 {
@@ -237,7 +231,7 @@ static bool is_unknown_work(const struct search *search, const struct score *sco
 	return score->without_model && !(search->pool.families[0].bound->model.flop > 0);
 }
 
-/* Predictions use only FLOP, bytes and waves, and must tell configurations apart. */
+/* And must tell configurations apart, without a model. */
 static bool is_rough(const struct search *search, const struct selection *selection)
 {
 	return search->options->only_decided && !search->run->context->device->kind->measures &&

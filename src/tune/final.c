@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "tune/search.h"
+#include "tune/selection.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "engine/contenders.h"
 #include "search/neighbours.h"
 #include "search/order.h"
-#include "tune/conclude.h"
-#include "tune/selection.h"
 
 static bool is_by_time(const struct search *search)
 {
 	return search->options->objective != OBJECTIVE_ENERGY;
-}
-
-static bool device_measures(const struct search *search)
-{
-	return search->run->context->device->kind->measures;
 }
 
 /* ---- timing in turn ---- */
@@ -32,12 +21,15 @@ enum {
 	LAUNCHES_OF_A_KERNEL = 3,
 	BEST_MAX = 10,
 	NEAR_MAX = 64,
-	FIRST_LOOK = 8 /* number of rounds */
+	FIRST_LOOK = 8, /* number of rounds */
+	/* Only the order of the space decides ties of a program's kernels. More rounds make the
+	 * edge of the tie sharper. */
+	PROGRAM_ROUNDS_FACTOR = 2
 };
 /* Slower candidates of the search cannot win. The second ratio is for neighbours of the winner: at
  * the power limit, two first looks at one kernel differed by 8%. */
 static const double reach_ratio = 1.06, near_reach_ratio = 1.12;
-/* Idle time over busy time: the average power is at most half of the kernel's. */
+/* The average power is at most half of the kernel's. */
 static const double rest_ratio = 1;
 /* With the warm-up before the first sample. */
 static const double sample_least_us = 500;
@@ -172,13 +164,6 @@ static enum status load_contenders(struct final_timing *timing, size_t loads, st
 	return STATUS_OK;
 }
 
-static void take_times(struct evaluated *evaluated, const double *times_us, size_t count)
-{
-	if (!evaluated->remeasure_pass)
-		evaluated->search_us = evaluated->result.time.median;
-	result_set_samples(&evaluated->result, times_us, count);
-}
-
 /* By the median drift of the candidates that were timed in this pass. */
 static void correct_others(struct search *search, const double *ratios, size_t count)
 {
@@ -211,7 +196,9 @@ static enum status take_contender(struct search *search, struct evaluated *evalu
 		free(result->detail);
 		result->detail = string_copy(contender->detail);
 	} else if (contender->round_count) {
-		take_times(evaluated, contender->round_us, contender->round_count);
+		if (!evaluated->remeasure_pass)
+			evaluated->search_us = result->time.median;
+		result_set_samples(result, contender->round_us, contender->round_count);
 		evaluated->remeasure_pass = search->remeasure_pass = pass;
 		evaluated->loads = (unsigned)contender->load_count;
 		if (!is_by_time(search))
@@ -241,13 +228,6 @@ static enum status take_all(struct final_timing *timing, struct error *err)
 	return STATUS_OK;
 }
 
-/* Only the order of the space decides ties of a program's kernels. More rounds make the edge of the
- * tie sharper. */
-static unsigned program_rounds_factor(const struct search *search)
-{
-	return search->run->context->program ? 2 : 1;
-}
-
 static enum status time_contenders(struct final_timing *timing, size_t loads, struct error *err)
 {
 	struct search *search = timing->search;
@@ -256,7 +236,8 @@ static enum status time_contenders(struct final_timing *timing, size_t loads, st
 		.seconds = fmin(seconds_per_load * (double)(timing->count * loads),
 			part_of_left * budget_left_seconds(&search->budget)),
 		.first_look = FIRST_LOOK,
-		.last_look = search->options->effort->final_rounds * program_rounds_factor(search),
+		.last_look = search->options->effort->final_rounds *
+			     (search->run->context->program ? PROGRAM_ROUNDS_FACTOR : 1),
 		.rest_ratio = rest_ratio,
 		.is_enough = is_only_one_left};
 
@@ -366,7 +347,7 @@ static struct evaluated **choose_contenders(const struct search *search, size_t 
 
 enum status final_measure(struct search *search, struct error *err)
 {
-	while (device_measures(search)) {
+	while (search->run->context->device->kind->measures) {
 		size_t count;
 		CLEANUP(memory_free) struct evaluated **chosen = choose_contenders(search, &count);
 

@@ -3,12 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "record/record_read.h"
-#include "family/problem.h"
 #include "candidate/problem_reference.h"
 #include "engine/row.h"
 #include "format/merge.h"
@@ -17,27 +12,21 @@ enum {
 	TRIED_MAX = 64 /* some may be illegal here or equal */
 };
 
-static enum status load(
+enum status known_load(
 	struct tuned *known, const char *path, const struct context *context, struct error *err)
 {
 	CLEANUP(gpu_model_release)
 	struct gpu_model device =
 		gpu_model_of(context->device->spec, context->device->identity.name);
 	struct merge_summary ignored = {0};
+	enum status status = tuned_merge_file(known, path, &context->catalogue, &ignored, err);
 
-	TRY(tuned_merge_file(known, path, &context->catalogue, &ignored, err));
-	if (gpu_model_same(&known->device, &device))
-		return STATUS_OK;
-	return error_set(err, STATUS_BAD_INPUT,
-		"%s: the file is for %s with %" PRId64 " SMs, not for %s with %" PRId64 " SMs",
-		path, known->device.name, known->device.sm_count, device.name, device.sm_count);
-}
-
-enum status known_load(
-	struct tuned *known, const char *path, const struct context *context, struct error *err)
-{
-	const enum status status = load(known, path, context, err);
-
+	if (status == STATUS_OK && !gpu_model_same(&known->device, &device))
+		status = error_set(err, STATUS_BAD_INPUT,
+			"%s: the file is for %s with %" PRId64 " SMs, not for %s with %" PRId64
+			" SMs",
+			path, known->device.name, known->device.sm_count, device.name,
+			device.sm_count);
 	return status == STATUS_OK ? status : error_context(err, "--known");
 }
 

@@ -9,14 +9,13 @@
 
 #include "engine/candidates.h"
 #include "engine/context.h"
-#include "format/tuned.h"
 
 /* `known` may be empty. Fails for another GPU model. */
 enum status known_load(
 	struct tuned *known, const char *path, const struct context *context, struct error *err);
 
-/* Moves known problems from `problems` to `taken`, and copies their entries. Measured ones must
- * have been verified as this run would. */
+/* Moves known problems from `problems` to `taken`, and copies their entries, which must have been
+ * verified as this run would. */
 void known_take(const struct tuned *known, const struct context *context, enum objective objective,
 	uint64_t seed, struct problem_list *problems, struct problem_list *taken,
 	struct tuned *tuned);
@@ -31,7 +30,6 @@ size_t known_near(const struct tuned *known, const struct tuned *also,
 
 /* ---- validity of old rows: today's sources make the same kernel, and the run did not try it ----
  */
-/* What this run tried for the row's problem. */
 struct row_validity {
 	const struct context *context;
 	const struct problem *problem;

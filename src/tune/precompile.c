@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "tune/precompile.h"
+#include "tune/run.h"
 
-#include "base/memory.h"
 #include "candidate/problem_reference.h"
 
 static enum status request_kernels(

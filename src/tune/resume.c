@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tune/resume.h"
+#include "tune/search.h"
 
 static const struct journal_problem *recorded_problem(
 	const struct tune_run *run, const struct journal_run *earlier, size_t number)
@@ -58,7 +58,7 @@ enum status resume_entry(struct tune_run *run, size_t number, bool *done, struct
 	return STATUS_OK;
 }
 
-/* Whether the outcome depends only on the candidate, and the digests are those required now. */
+/* Its outcome depends only on the candidate, and it has the digests that are required now. */
 static bool is_worth_taking(const struct search *search, const struct result *result)
 {
 	const bool is_other =

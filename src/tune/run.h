@@ -8,12 +8,9 @@
 #include <signal.h>
 
 #include "format/journal.h"
-#include "format/tuned.h"
 #include "tune/budget.h"
-#include "engine/candidates.h"
 #include "tune/known.h"
 #include "tune/shortlist.h"
-#include "engine/context.h"
 
 struct bits_rule;
 struct selection;
@@ -39,7 +36,7 @@ struct tune_progress {
 	size_t evaluated, total;       /* total: that the effort allows */
 	size_t compiling;
 	double seconds, seconds_left; /* infinite: no limit */
-	double best_us;               /* infinite until a candidate works */
+	double best_us;
 	const char *best_family;
 	const char *best_configuration;
 	bool remeasuring;
@@ -58,13 +55,11 @@ struct tune_observer {
 	void (*notice)(void *context, const char *text);
 };
 
-/* Gets all measurements of each problem. */
 struct result_sink {
 	void *context;
 	void (*on_result)(void *context, const struct problem_result *result); /* may be NULL */
 };
 
-/* Does not change during a run. */
 struct tune_options {
 	const struct effort *effort;
 	enum objective objective;
@@ -73,15 +68,15 @@ struct tune_options {
 	struct candidates_options candidates;
 	const char *strategy; /* NULL: the effort's */
 	uint64_t seed;
-	const struct bits_rule *bits;        /* NULL: any outputs may win */
-	const struct tuned *known;           /* merged files with similar problems, or NULL */
-	const struct journal_record *record; /* the journal before the run */
-	const struct journal_run *resume;    /* unfinished, of the same signature, or NULL */
-	const char *tuned_path;              /* saved after every problem; NULL: not saved */
+	const struct bits_rule *bits; /* NULL: any outputs may win */
+	const struct tuned *known;    /* merged files with similar problems, or NULL */
+	const struct journal_record *record;
+	const struct journal_run *resume; /* unfinished, of the same signature, or NULL */
+	const char *tuned_path;           /* saved after every problem; NULL: not saved */
 	volatile sig_atomic_t *interrupted;
 	struct tune_observer observer;
 	struct result_sink sink;
-	bool keep_going; /* after a problem that cannot be tuned */
+	bool keep_going;
 	/* STATUS_INCONCLUSIVE if predictions do not distinguish the candidates. */
 	bool only_decided;
 };
@@ -97,9 +92,12 @@ struct tune_run {
 	bool unsaved; /* so a resumed run must save the file: there is no finish line */
 };
 
-/* STATUS_FAILED: no candidate of a problem works. After STATUS_INTERRUPTED the journal is intact.
- */
+/* STATUS_FAILED: no candidate of a problem works. The journal is always intact. */
 enum status tune_problems(struct tune_run *run, struct error *err);
+
+/* Fills the cache of kernels on a machine without the GPU (`tune --compile-only`): also with the
+ * helper kernels and references that only a GPU needs. */
+enum status precompile_run(struct tune_run *run, struct error *err);
 
 /* ---- for the parts of a run ---- */
 enum status tune_interrupted(struct error *err);

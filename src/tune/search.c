@@ -2,16 +2,10 @@
 #include "tune/search.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "tune/bits.h"
-#include "tune/resume.h"
 #include "format/journal_line.h"
-#include "record/record_write.h"
-#include "tune/conclude.h"
 #include "engine/strategy_program.h"
 
 /* The device batches short kernels itself. */

@@ -2,11 +2,6 @@
 #include "tune/selection.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 
 static bool intervals_meet(const struct selection_item *fastest, const struct selection_item *other)
 {
@@ -19,40 +14,36 @@ static bool intervals_meet(const struct selection_item *fastest, const struct se
 	return other->ci95_low_us - widen_other <= fastest->ci95_high_us + widen_fastest;
 }
 
-static double prediction_step(const struct selection_item *item)
+/* The item with the smaller value is preferred. */
+static double criterion_value(enum reject_reason criterion, const struct selection_item *item)
 {
-	return floor(log(item->predicted_us) / SELECTION_PREDICTION_RATIO);
+	switch (criterion) {
+	case REJECT_INCUMBENT:
+		return !item->incumbent;
+	case REJECT_PREDICTION:
+		return floor(log(item->predicted_us) / SELECTION_PREDICTION_RATIO);
+	case REJECT_PLANNED:
+		return !item->is_planned;
+	case REJECT_SMEM:
+		return item->predicted_us > 0 ? item->smem_bytes : -item->smem_bytes;
+	case REJECT_REGISTERS:
+		return item->regs_per_thread;
+	default:
+		return (double)item->order;
+	}
 }
 
 /* The first criterion that distinguishes both items. */
 static enum reject_reason decide_preference(
 	const struct selection_item *a, const struct selection_item *b, bool *prefers_a)
 {
-	const double step_a = prediction_step(a), step_b = prediction_step(b);
-	const bool is_measured = !(a->predicted_us > 0);
+	for (enum reject_reason by = REJECT_INCUMBENT;; by++) {
+		const double of_a = criterion_value(by, a), of_b = criterion_value(by, b);
 
-	if (a->incumbent != b->incumbent) {
-		*prefers_a = a->incumbent;
-		return REJECT_INCUMBENT;
+		*prefers_a = of_a < of_b;
+		if (*prefers_a || of_a > of_b || by == REJECT_ORDER)
+			return by;
 	}
-	if (step_a < step_b || step_a > step_b) {
-		*prefers_a = step_a < step_b;
-		return REJECT_PREDICTION;
-	}
-	if (a->is_planned != b->is_planned) {
-		*prefers_a = a->is_planned;
-		return REJECT_PLANNED;
-	}
-	if (a->smem_bytes < b->smem_bytes || a->smem_bytes > b->smem_bytes) {
-		*prefers_a = (a->smem_bytes > b->smem_bytes) == is_measured;
-		return REJECT_SMEM;
-	}
-	if (a->regs_per_thread < b->regs_per_thread || a->regs_per_thread > b->regs_per_thread) {
-		*prefers_a = a->regs_per_thread < b->regs_per_thread;
-		return REJECT_REGISTERS;
-	}
-	*prefers_a = a->order < b->order;
-	return REJECT_ORDER;
 }
 
 bool selection_item_is_preferred(
@@ -325,12 +316,9 @@ static void take_values(const struct selection *selection, const struct selectio
 	} else if (lost->by == REJECT_PREDICTION) {
 		lost->value = item->predicted_us;
 		lost->winner_value = winner->predicted_us;
-	} else if (lost->by == REJECT_SMEM) {
-		lost->value = item->smem_bytes;
-		lost->winner_value = winner->smem_bytes;
-	} else if (lost->by == REJECT_REGISTERS) {
-		lost->value = item->regs_per_thread;
-		lost->winner_value = winner->regs_per_thread;
+	} else if (lost->by == REJECT_SMEM || lost->by == REJECT_REGISTERS) {
+		lost->value = fabs(criterion_value(lost->by, item));
+		lost->winner_value = fabs(criterion_value(lost->by, winner));
 	}
 }
 

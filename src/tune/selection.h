@@ -6,9 +6,6 @@
 #ifndef TUNE_SELECTION_H
 #define TUNE_SELECTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "engine/contenders.h"
 #include "format/merge.h"
 #include "tune/search.h"
@@ -18,12 +15,12 @@ struct selection_item {
 	double median_us, ci95_low_us, ci95_high_us;
 	double predicted_us;                /* 0: it was measured */
 	double smem_bytes, regs_per_thread; /* of the longest launch */
-	const char *kernel_hash;            /* launches of one kernel are compared first; or NULL */
+	const char *kernel_hash;            /* whose launches are compared first; or NULL */
 	double code_placement_noise_us;     /* variation with the code's address */
 	size_t order;                       /* in the space */
-	bool incumbent;                     /* the winner of an existing entry */
-	bool is_planned;                    /* every run of the problem tries it */
-	bool is_tied;                       /* set by selection_choose() */
+	bool incumbent;
+	bool is_planned;
+	bool is_tied; /* set by selection_choose() */
 };
 
 /* If few blocks run, two loads of one binary differ in speed for as long as they exist: a GEMM of
@@ -48,7 +45,7 @@ struct selection {
 	size_t fastest;
 	size_t preferred; /* the most preferred tied item, whose kernel wins */
 	size_t launch;    /* the fastest of that kernel */
-	/* the next fastest result of any pass; SIZE_MAX: none */
+	/* of any pass; SIZE_MAX: none */
 	size_t runner_up;
 };
 

@@ -4,9 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "tune/bits.h"
-#include "tune/conclude.h"
 #include "engine/strategy_program.h"
 
 /* With more that wait for the device, proposals would ignore too many results. */
@@ -67,11 +65,6 @@ static bool is_asking_over(struct search *search)
 	if (!search->stopped_because)
 		search->stopped_because = budget_spent(&search->budget);
 	return search->exhausted || search->stopped_because || *search->options->interrupted;
-}
-
-static bool search_wants_more(struct search *search)
-{
-	return !is_asking_over(search) && search_has_room(search);
 }
 
 static bool search_is_done(struct search *search)
@@ -142,7 +135,8 @@ static enum status search_loop(struct search *search, double seconds, struct err
 	size_t candidate;
 
 	while (!search_is_done(search)) {
-		while (search_wants_more(search) && strategy_ask(search, &candidate))
+		while (!is_asking_over(search) && search_has_room(search) &&
+			strategy_ask(search, &candidate))
 			TRY(start_candidate(search, candidate, err));
 		TRY(evaluator_step(evaluator, err));
 		while ((trial = evaluator_take(evaluator)) != NULL) {

@@ -3,12 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "base/text.h"
-#include "family/operation.h"
 #include "search/order.h"
 
 enum {

@@ -2,10 +2,7 @@
 #include "tune/shared.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "tune/selection.h"
 
 const char *const shared_goal_names[] = {"mean", "worst", NULL};
@@ -273,8 +270,8 @@ static int row_compare(const void *a_, const void *b_)
 				    : strcmp(a->configuration, b->configuration);
 }
 
-/* Keeps the winner of each problem, overall and in each of the best classes, or the best of all.
- * Clears all times. */
+/* Keeps the winners of each problem, overall and of the best classes, or the best of all. Clears
+ * all times. */
 static void keep_best(struct timing_matrix *matrix, enum shared_goal goal,
 	const struct group *groups, size_t count)
 {

@@ -13,7 +13,7 @@ enum shared_goal {
 	SHARED_WORST, /* smallest loss of the worst problem */
 	SHARED_BITS   /* a class of equal bits with the smallest mean */
 };
-extern const char *const shared_goal_names[]; /* without SHARED_BITS; NULL-terminated */
+extern const char *const shared_goal_names[]; /* without SHARED_BITS */
 
 struct shared_member {
 	char *family, *configuration;
@@ -26,7 +26,7 @@ struct shared_choice {
 	struct output_digest *bits; /* of a class, for the problem with the most rows */
 	double *us, *best_us;       /* per problem; best_us: of all compared */
 	double mean_loss, largest_loss;
-	size_t compared, classes; /* numbers of configurations and classes */
+	size_t compared, classes;
 };
 
 /* Without the run's journal and tuned file. Errors: those of tune_problems(), or nothing serves all

@@ -2,11 +2,7 @@
 #include "tune/shortlist.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "base/statistics.h"
 #include "search/order.h"
 #include "tune/search.h"
 

@@ -6,7 +6,6 @@
 #define TUNE_SHORTLIST_H
 
 #include "engine/candidates.h"
-#include "format/tuned_entry.h"
 
 /* ---- model quality ---- */
 struct tuned_model model_quality(
@@ -19,7 +18,7 @@ enum {
 };
 
 /* The first `wanted` untried kernels among `count` candidates from `first` on, each with one of
- * `launches` launches on average. Returns their number. */
+ * `launches` launches on average. Returns the number. */
 struct search;
 size_t shortlist_first(const struct search *search, size_t first, size_t count, size_t wanted,
 	size_t launches, size_t *candidates);

@@ -117,7 +117,7 @@ struct all {
 	int64_t wide;
 	uint64_t seed;
 	size_t bytes;
-	float single;
+	double single;
 	double time_us;
 	char *text;
 	const char *borrowed;
@@ -129,13 +129,14 @@ struct all {
 	double *samples;
 	size_t sample_count;
 	struct point *points;
-	uint32_t point_count;
+	size_t point_count;
 	char **names;
 	struct setting *settings;
 	size_t setting_count;
 	struct figure *figures;
 	size_t figure_count;
-	uint32_t grid[3], dims[4], dim_count;
+	uint32_t grid[3], dims[4];
+	size_t dim_count;
 	double rates[2];
 	char *expression, *amounts[2];
 	struct json *unknown;

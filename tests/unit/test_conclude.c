@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "engine/row.h"
-#include "tune/conclude.h"
 #include "tune/search.h"
 
 struct recording {

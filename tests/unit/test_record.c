@@ -253,7 +253,8 @@ struct columns {
 	int32_t *a;
 	double *b;
 	size_t count;
-	uint32_t dims[3], box[3], rank;
+	uint32_t dims[3], box[3];
+	size_t rank;
 };
 static const struct record_member columns_members[] = {
 	RECORD_VALUES(struct columns, a, count, "a"),
