@@ -24,16 +24,11 @@ struct advise_command {
 #define AT(member) offsetof(struct advise_command, member)
 
 static const struct option advise_option_table[] = {
-	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"problem to improve: M=4096,N=1793,K=4096,dtype=bf16, or a range of sizes: "
-		"M=N=K=1700:1900:1"),
-	OPTION("family", 'f', STRINGS, families, "NAME", "use only this family; may be repeated"),
-	OPTION("config", 'c', STRING, config, "CONFIG",
-		"configuration for a range: BM=256,BN=128,...; the model fills in the rest"),
-	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
-		"time limit per problem on a GPU, e.g. 10s"),
-	OPTION("output", 'o', STRING, output, "FILE",
-		"write a tuned file with all problems, which `tiletune report` can show"),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM"),
+	OPTION("family", 'f', STRINGS, families, "NAME"),
+	OPTION("config", 'c', STRING, config, "CONFIG"),
+	OPTION("budget", 'b', BUDGET, budget_s, "TIME"),
+	OPTION("output", 'o', STRING, output, "FILE"),
 	DEVICE_OPTIONS,
 	COMMON_OPTIONS,
 	{0},

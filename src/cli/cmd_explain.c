@@ -25,15 +25,10 @@ struct explain_options {
 #define AT(member) offsetof(struct explain_options, member)
 
 static const struct option explain_option_table[] = {
-	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"problem to explain: M=4096,N=4096,K=4096,dtype=bf16; a key may have a list or "
-		"range"),
-	OPTION("family", 'f', STRINGS, families, "NAME",
-		"explain only this family; may be repeated"),
-	OPTION("config", 'c', STRING, config, "CONFIG",
-		"explain this configuration: BM=128,...; the model fills in the rest"),
-	OPTION("where", 'w', STRING, where, "EXPR",
-		"consider only configurations for which this expression holds"),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM"),
+	OPTION("family", 'f', STRINGS, families, "NAME"),
+	OPTION("config", 'c', STRING, config, "CONFIG"),
+	OPTION("where", 'w', STRING, where, "EXPR"),
 	DEVICE_OPTIONS,
 	COMMON_OPTIONS,
 	{0},

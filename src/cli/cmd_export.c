@@ -32,28 +32,17 @@ static const char *format_choice(size_t index, const char **summary)
 }
 
 static const struct option export_option_table[] = {
-	CHOICE("format", 'F', STRING, format, "FORMAT", "format to write:", format_choice),
-	OPTION("output", 'o', STRING, output, "FILE",
-		"output file (default standard output); kernels also get FILE.json"),
-	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"entries of OPERATION to export; a key may have a list or range, or be missing "
-		"(dtype=bf16); a bundle may also contain untuned problems, with the "
-		"configuration that `lookup` predicts"),
-	OPTION("arch", 0, STRINGS, arches, "ARCH",
-		"compile a bundle for this architecture, too: sm_80, or PTX for compute_80 and "
-		"later"),
-	OPTION("leaves", 0, COUNT, leaves, "N", "maximum number of leaves of a rule (default 32)"),
-	CHOICE("objective", 0, STRING, objective, "WHAT",
-		"export the entries tuned for this objective (default time)",
-		common_objective_choice),
-	OPTION("device", 'd', STRING, device, "DEVICE",
-		"compile for this device: cuda:N, model:NAME (default: the file's own)"),
-	OPTION("nvrtc", 0, STRING, nvrtc, "FILE",
-		"NVRTC library to use (default: searched, see `tiletune devices`)"),
-	OPTION("cache-dir", 0, STRING, cache, "DIR",
-		"folder of compiled kernels (default ~/.cache/tiletune)"),
-	LEARNED_OPTION(no_learned),
-	PATH_OPTION(paths),
+	CHOICE("format", 'F', STRING, format, "FORMAT", format_choice),
+	OPTION("output", 'o', STRING, output, "FILE"),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM"),
+	OPTION("arch", 0, STRINGS, arches, "ARCH"),
+	OPTION("leaves", 0, COUNT, leaves, "N"),
+	CHOICE("objective", 0, STRING, objective, "WHAT", common_objective_choice),
+	OPTION("device", 'd', STRING, device, "DEVICE"),
+	OPTION("nvrtc", 0, STRING, nvrtc, "FILE"),
+	OPTION("cache-dir", 0, STRING, cache, "DIR"),
+	OPTION("no-learned", 0, FLAG, no_learned, NULL),
+	OPTION("path", 0, PLACES, paths, "DIR"),
 	{0},
 };
 

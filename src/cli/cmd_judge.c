@@ -20,20 +20,13 @@ struct judge_command {
 #define AT(member) offsetof(struct judge_command, member)
 
 static const struct option judge_option_table[] = {
-	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"problem to run, e.g. n=1000000; exactly one"),
-	OPTION("task", 0, STRING, task, "TASK",
-		"operation or another kernel's JSON that defines tensors, reference and "
-		"tolerances (default the baseline's JSON)"),
-	OPTION("baseline", 0, STRING, baseline, "FILE",
-		"JSON of a kernel that must not be faster; both are timed in turn"),
-	OPTION("config", 'c', STRING, config, "CONFIG",
-		"judge this configuration: BM=128,...; other parameters get their defaults"),
-	OPTION("threshold", 't', STRING, threshold, "RATIO",
-		"smallest slowdown that counts as slower (default 2%)"),
-	OPTION("budget", 'b', BUDGET, budget_s, "TIME",
-		"time for the measurement (default 2 s, less where the result is clear)"),
-	L2_OPTION,
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM"),
+	OPTION("task", 0, STRING, task, "TASK"),
+	OPTION("baseline", 0, STRING, baseline, "FILE"),
+	OPTION("config", 'c', STRING, config, "CONFIG"),
+	OPTION("threshold", 't', STRING, threshold, "RATIO"),
+	OPTION("budget", 'b', BUDGET, budget_s, "TIME"),
+	CHOICE("l2", 0, STRING, l2, "STATE", common_l2_choice),
 	DEVICE_OPTIONS,
 	COMMON_OPTIONS,
 	{0},

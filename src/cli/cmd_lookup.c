@@ -21,24 +21,15 @@ struct lookup_options {
 #define AT(member) offsetof(struct lookup_options, member)
 
 static const struct option lookup_option_table[] = {
-	OPTION("problem", 'p', STRINGS, problems, "PROBLEM",
-		"problem to look up: M=4000,N=4096,K=4096,dtype=bf16; a key may have a list or "
-		"range"),
-	OPTION("device", 'd', STRING, device, "DEVICE",
-		"answer for this device: cuda:N, model:NAME (default: the file's own)"),
-	OPTION("any-device", 0, FLAG, any_device, NULL,
-		"accept a file that was tuned on another GPU model"),
-	CHOICE("objective", 0, STRING, objective, "WHAT",
-		"answer from entries tuned for this objective (default time)",
-		common_objective_choice),
-	OPTION("bits", 0, FLAG, bits, NULL,
-		"answer only with bitwise equal configurations, see `tune --bits invariant=KEY`"),
-	OPTION("assume", 0, FLAG, assume, NULL,
-		"like --bits, but also accept configurations that were not timed"),
-	OPTION("quick", 0, FLAG, quick, NULL,
-		"do not score the whole space; print only the expected loss against the default"),
-	LEARNED_OPTION(no_learned),
-	VERBOSE_OPTION(common.verbose),
+	OPTION("problem", 'p', STRINGS, problems, "PROBLEM"),
+	OPTION("device", 'd', STRING, device, "DEVICE"),
+	OPTION("any-device", 0, FLAG, any_device, NULL),
+	CHOICE("objective", 0, STRING, objective, "WHAT", common_objective_choice),
+	OPTION("bits", 0, FLAG, bits, NULL),
+	OPTION("assume", 0, FLAG, assume, NULL),
+	OPTION("quick", 0, FLAG, quick, NULL),
+	OPTION("no-learned", 0, FLAG, no_learned, NULL),
+	OPTION("verbose", 'v', FLAG, common.verbose, NULL),
 	COMMON_OPTIONS,
 	{0},
 };

@@ -19,8 +19,7 @@ struct merge_options {
 #define AT(member) offsetof(struct merge_options, member)
 
 static const struct option merge_option_table[] = {
-	OPTION("output", 'o', STRING, output, "FILE",
-		"merged file to write; may be one of the input files"),
+	OPTION("output", 'o', STRING, output, "FILE"),
 	COMMON_OPTIONS,
 	{0},
 };

@@ -23,11 +23,9 @@ struct new_options {
 #define AT(member) offsetof(struct new_options, member)
 
 static const struct option new_option_table[] = {
-	OPTION("entry", 'e', STRING, entry, "NAME",
-		"kernel to describe (default the first in the file)"),
-	OPTION("include", 'I', PLACES, includes, "DIR",
-		"folder of headers, for the JSON's \"include_paths\""),
-	OPTION("output", 'o', STRING, output, "FILE", "output file (default standard output)"),
+	OPTION("entry", 'e', STRING, entry, "NAME"),
+	OPTION("include", 'I', PLACES, includes, "DIR"),
+	OPTION("output", 'o', STRING, output, "FILE"),
 	COMMON_OPTIONS,
 	{0},
 };

@@ -20,13 +20,10 @@ struct report_command_options {
 #define AT(member) offsetof(struct report_command_options, member)
 
 static const struct option report_option_table[] = {
-	OPTION("output", 'o', STRING, output, "FILE",
-		"write one HTML file; without it a table goes to stdout"),
-	OPTION("library", 0, STRINGS, libraries, "FILE",
-		"comparison with a library (tiletune.versus/1), whose times the page shows; may be "
-		"repeated"),
-	PATH_OPTION(paths),
-	VERBOSE_OPTION(verbose),
+	OPTION("output", 'o', STRING, output, "FILE"),
+	OPTION("library", 0, STRINGS, libraries, "FILE"),
+	OPTION("path", 0, PLACES, paths, "DIR"),
+	OPTION("verbose", 'v', FLAG, verbose, NULL),
 	{0},
 };
 

@@ -29,8 +29,7 @@ struct validate_options {
 #define AT(member) offsetof(struct validate_options, member)
 
 static const struct option validate_option_table[] = {
-	OPTION("schema-only", 0, FLAG, schema_only, NULL,
-		"check only the form of the JSON, not its meaning"),
+	OPTION("schema-only", 0, FLAG, schema_only, NULL),
 	COMMON_OPTIONS,
 	{0},
 };

@@ -305,10 +305,25 @@ char *command_help_section(const char *name)
 	return string_copy_bytes(from, length_before(from, "\n# "));
 }
 
+/* Finds the text of an option in the command's section, else among those of several commands. */
+static char *option_text(const char *section, const char *name)
+{
+	CLEANUP(memory_free) char *key = string_format("\n  --%s: ", name);
+	const char *found = strstr(section, key);
+
+	if (!found)
+		found = strstr(strstr(command_help_texts, "\n# options\n"), key);
+	if (!found)
+		BUG("help.txt has no text for --%s", name);
+	found += strlen(key);
+	return string_copy_bytes(found, strcspn(found, "\n"));
+}
+
 void option_help(const struct command *command, struct text *text)
 {
 	CLEANUP(memory_free) char *section = command_help_section(command->name);
-	const size_t description = length_before(section, "\nexamples:\n");
+	const char *examples = strstr(section, "\nexamples:\n");
+	const size_t description = length_before(section, "\noptions:\n");
 
 	text_appendf(text, "usage: tiletune %s %s\n\n%s.\n", command->name, command->arguments,
 		command->summary);
@@ -316,7 +331,8 @@ void option_help(const struct command *command, struct text *text)
 		text_appendf(text, "\n%.*s", (int)description, section);
 	text_append(text, "\noptions:\n");
 	for (const struct option *option = command->options; option->name; option++) {
-		struct text left = {0};
+		CLEANUP(text_release) struct text left = {0};
+		CLEANUP(memory_free) char *help = option_text(section, option->name);
 
 		if (option->letter)
 			text_appendf(&left, "  -%c, --%s", option->letter, option->name);
@@ -324,15 +340,14 @@ void option_help(const struct command *command, struct text *text)
 			text_appendf(&left, "      --%s", option->name);
 		if (option->argument)
 			text_appendf(&left, " %s", option->argument);
-		text_appendf(text, left.length > 30 ? "%s\n%32s%s" : "%-32s%.0s%s", left.data, "",
-			option->help);
+		text_appendf(
+			text, left.length > 30 ? "%s\n%32s%s" : "%-32s%.0s%s", left.data, "", help);
 		if (option->choice)
 			help_choices(option, text);
 		text_append_char(text, '\n');
-		text_release(&left);
 	}
 	text_append(text, "  -h, --help                    this text\n");
-	text_append(text, section + description);
+	text_append(text, examples ? examples : "");
 }
 
 /* ---- the table of commands. To add a command, write a file that ends in a `const struct

@@ -39,7 +39,6 @@ struct option {
 	enum option_type type;
 	size_t offset;
 	const char *argument; /* name of the argument in --help, such as "FILE"; NULL for flags */
-	const char *help;
 	/* Returns the choice with this index, or NULL if there are fewer. *summary is NULL
 	 * before the call and may be set to an explanation. A NULL function accepts anything. */
 	const char *(*choice)(size_t index, const char **summary);
@@ -47,11 +46,11 @@ struct option {
 
 /* A row of a command's table, which ends with {0}. AT(member) is the offset of a member in the
  * command's struct. */
-#define OPTION(name, letter, kind, member, argument, help)                                         \
-	CHOICE(name, letter, kind, member, argument, help, NULL)
-#define CHOICE(name, letter, kind, member, argument, help, choice)                                 \
+#define OPTION(name, letter, kind, member, argument)                                               \
+	CHOICE(name, letter, kind, member, argument, NULL)
+#define CHOICE(name, letter, kind, member, argument, choice)                                       \
 	{                                                                                          \
-		name, letter, OPTION_##kind, AT(member), argument, help, choice                    \
+		name, letter, OPTION_##kind, AT(member), argument, choice                          \
 	}
 
 struct command {

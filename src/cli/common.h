@@ -25,47 +25,22 @@ struct common_options {
 	struct string_list paths;
 	bool json, verbose;
 };
-#define PATH_OPTION(member)                                                                        \
-	OPTION("path", 0, PLACES, member, "DIR",                                                   \
-		"folder with templates/ and configs/ to search first, or an own kernel's file")
 #define COMMON_OPTIONS                                                                             \
-	PATH_OPTION(common.paths),                                                                 \
-		OPTION("json", 0, FLAG, common.json, NULL,                                         \
-			"print the answer as JSON on stdout, and messages on stderr")
-
-#define VERBOSE_OPTION(member)                                                                     \
-	OPTION("verbose", 'v', FLAG, member, NULL,                                                 \
-		"print all keys of problems, and why families do not compete")
-
-#define LEARNED_OPTION(member)                                                                     \
-	OPTION("no-learned", 0, FLAG, member, NULL,                                                \
-		"predict without the learned corrections (configs/learned)")
+	OPTION("path", 0, PLACES, common.paths, "DIR"), OPTION("json", 0, FLAG, common.json, NULL)
 
 /* Options of commands that open a device. They fill in the member `device` of the command's
  * struct. */
 #define TOOLCHAIN_OPTIONS                                                                          \
-	OPTION("nvrtc", 0, STRING, device.compiler.nvrtc_path, "FILE",                             \
-		"NVRTC library to use (default: searched, see `tiletune devices`)"),               \
-		OPTION("cache-dir", 0, STRING, device.compiler.cache_folder, "DIR",                \
-			"folder of compiled kernels (default ~/.cache/tiletune)"),                 \
-		OPTION("workers", 'j', COUNT, device.compiler.workers, "N",                        \
-			"number of compiler processes (default one per core, fewer if memory is "  \
-			"short)")
+	OPTION("nvrtc", 0, STRING, device.compiler.nvrtc_path, "FILE"),                            \
+		OPTION("cache-dir", 0, STRING, device.compiler.cache_folder, "DIR"),               \
+		OPTION("workers", 'j', COUNT, device.compiler.workers, "N")
 #define DEVICE_OPTIONS                                                                             \
-	OPTION("device", 'd', STRING, device.device, "DEVICE",                                     \
-		"device to use: auto, cuda:N, cuda:UUID, model:NAME, replay:FILE (default auto)"), \
-		TOOLCHAIN_OPTIONS,                                                                 \
-		OPTION("cache-seed", 0, STRING, device.compiler.cache_seed, "DIR",                 \
-			"second cache of compiled kernels, which is only read"),                   \
-		OPTION("no-cache", 0, FLAG, device.no_cache, NULL,                                 \
-			"neither read nor write the cache of compiled kernels"),                   \
-		LEARNED_OPTION(device.learned.none),                                               \
-		OPTION("wait", 0, DURATION, device.machine.wait_s, "TIME",                         \
-			"time to wait for a GPU that another tuner holds, e.g. 30s (default 0)"),  \
-		VERBOSE_OPTION(common.verbose)
-#define L2_OPTION                                                                                  \
-	CHOICE("l2", 0, STRING, l2, "STATE",                                                       \
-		"L2 cache state before each timed run (default cold)", common_l2_choice)
+	OPTION("device", 'd', STRING, device.device, "DEVICE"), TOOLCHAIN_OPTIONS,                 \
+		OPTION("cache-seed", 0, STRING, device.compiler.cache_seed, "DIR"),                \
+		OPTION("no-cache", 0, FLAG, device.no_cache, NULL),                                \
+		OPTION("no-learned", 0, FLAG, device.learned.none, NULL),                          \
+		OPTION("wait", 0, DURATION, device.machine.wait_s, "TIME"),                        \
+		OPTION("verbose", 'v', FLAG, common.verbose, NULL)
 
 /* The folders of templates/ and configs/. They are searched for in --path, TILETUNE_PATH, the
  * binary's folder, its parents, and ../share/tiletune. Lists are NULL-terminated. */

@@ -71,15 +71,18 @@ def python_comments(path):
 
 
 def is_help(before):
-	return re.search(r"\b(?:OPTION|CHOICE|[A-Z]+_OPTION)\((?:[^()]*)$|\.(?:summary|help|details|usage|text) = $", before) is not None
+	return re.search(r"\.(?:summary|help|details|usage|text) = $", before) is not None
 
 
 def help_texts():
-	"""The texts in rows of option tables, and the summaries of commands."""
+	"""The texts of options, and the summaries of commands."""
 	for path in files("src/cli/*.[ch]"):
 		for line, kind, text, before in c_tokens(path):
 			if kind == "strings" and is_sentence(text) and is_help(before):
 				yield path, line, text
+	for line, text in enumerate(read("src/cli/help.txt").split("\n"), 1):
+		if text.startswith("  --") and is_sentence(text):
+			yield "src/cli/help.txt", line, text.strip()
 
 
 def messages():

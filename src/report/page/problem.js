@@ -151,7 +151,7 @@ function reasons(entry) {
 		list.push(verified === "program" ? "verified_by: program. The program compares and times by itself."
 			: `Its result was compared with: ${verified}.`);
 	for (const { title, time: theirs, family, ours, isWinner } of entry.libraries)
-		list.push(`${title} took ${showTime(theirs)}, ${(theirs / ours).toFixed(3)} times as long as ${isWinner ? "this kernel" : `another kernel of ${family}`} in the same rounds (${showTime(ours)}).`);
+		list.push(`${title} took ${showTime(theirs)}, ${(theirs / ours).toFixed(3)} times as long as ${isWinner ? "this kernel" : `another kernel of ${family}`}, timed in turn with it (${showTime(ours)}).`);
 	if (entry.chosen?.search && time && !entry.predicted)
 		list.push(`Timed by itself, in the search, it took ${showTime(entry.chosen.search)}${entry.concluded ? `; interleaved with the other best ones, in the final measurement, ${showTime(time)}` : ""}.`);
 	return node("ul", {}, list.map(text => node("li", {}, text)));
