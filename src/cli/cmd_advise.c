@@ -301,9 +301,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_advise = {
 	.name = "advise",
-	.summary = "Find faster sizes near the requested ones, with the reason, the gain and the "
-		   "cost",
-	.arguments = "OPERATION -p PROBLEM|RANGE",
 	COMMAND_OPTIONS(struct advise_command, advise_option_table),
 	.positional_min = 1,
 	.positional_max = 1,

@@ -299,8 +299,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_check = {
 	.name = "check",
-	.summary = "Detect regressions: compile and time the winners of a tuned file again",
-	.arguments = "BASELINE.json [OPERATION|FILE.json -p PROBLEM]",
 	COMMAND_OPTIONS(struct check_command, check_option_table),
 	.positional_min = 1,
 	.positional_max = 2,

@@ -230,8 +230,6 @@ static enum status devices_run(
 
 const struct command command_devices = {
 	.name = "devices",
-	.summary = "List GPUs, device sheets, the compiler and the cache of compiled kernels",
-	.arguments = "",
 	COMMAND_OPTIONS(struct devices_options, devices_option_table),
 	.run = devices_run,
 };

@@ -209,8 +209,6 @@ static enum status explain_run(
 
 const struct command command_explain = {
 	.name = "explain",
-	.summary = "Explain why a configuration is fast or slow: tiles, waves, occupancy, limit",
-	.arguments = "OPERATION -p PROBLEM [--family F] [--config BM=128,...]",
 	COMMAND_OPTIONS(struct explain_options, explain_option_table),
 	.positional_min = 1,
 	.positional_max = 1,

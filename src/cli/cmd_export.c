@@ -283,7 +283,9 @@ static enum status export_kernel(
 static enum status load(struct exporting *exporting, const struct string_list *positional,
 	const struct export_format *format, struct error *err)
 {
+	static const char *const kinds[] = {"tuned file", "journal"};
 	const char *operation = positional->count > 1 ? positional->items[1] : NULL;
+	const bool is_journal = journal_is_named(exporting->file);
 
 	/* the name is printed in comments, which end with the line */
 	exporting->name = string_copy(path_name(exporting->file));
@@ -292,25 +294,20 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 			*at = '?';
 	exporting->source.name = exporting->name;
 	exporting->source.notice = &exporting->notice;
-	if (journal_is_named(exporting->file)) {
+	if (is_journal && operation)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: entries can be selected from a tuned file, but this is a journal",
+			exporting->file);
+	if (is_journal != format->of_journals)
+		return error_set(err, STATUS_BAD_INPUT,
+			"%s: --format %s needs a %s, but this is a %s", exporting->file,
+			format->name, kinds[!is_journal], kinds[is_journal]);
+	if (is_journal) {
 		exporting->source.journal = &exporting->journal;
-		if (operation)
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s: entries can be selected from a tuned file, but this is a "
-				"journal",
-				exporting->file);
-		if (!format->of_journals)
-			return error_set(err, STATUS_BAD_INPUT,
-				"%s: --format %s needs a tuned file, but this is a journal",
-				exporting->file, format->name);
 		TRY(journal_read(exporting->file, &exporting->journal, err));
 		common_journal_notice(&exporting->journal);
 		return STATUS_OK;
 	}
-	if (format->of_journals)
-		return error_set(err, STATUS_BAD_INPUT,
-			"%s: --format %s needs a journal, but this is a tuned file",
-			exporting->file, format->name);
 	exporting->source.tuned = &exporting->tuned;
 	TRY(tuned_load(exporting->file, &exporting->tuned, err));
 	/* tables of a whole file work without templates */
@@ -434,8 +431,6 @@ static enum status export_run(
 
 const struct command command_export = {
 	.name = "export",
-	.summary = "Convert a tuned file for other builds and tools, or export its kernels",
-	.arguments = "TUNED.json [OPERATION -p PROBLEM] --format FORMAT",
 	COMMAND_OPTIONS(struct export_options, export_option_table),
 	.positional_min = 1,
 	.positional_max = 2,

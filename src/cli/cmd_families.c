@@ -99,8 +99,6 @@ static enum status families_run(
 
 const struct command command_families = {
 	.name = "families",
-	.summary = "List operations, the keys of their problems, and the families that compete",
-	.arguments = "[OPERATION]",
 	COMMAND_OPTIONS(struct families_options, families_option_table),
 	.positional_max = 1,
 	.run = families_run,

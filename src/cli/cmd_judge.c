@@ -123,8 +123,6 @@ static enum status judge_run(void *options, const struct string_list *positional
 
 const struct command command_judge = {
 	.name = "judge",
-	.summary = "Judge one kernel: its correctness, its time, and a comparison with a baseline",
-	.arguments = "KERNEL.json -p PROBLEM [--task TASK] [--baseline OTHER.json]",
 	COMMAND_OPTIONS(struct judge_command, judge_option_table),
 	.positional_min = 1,
 	.positional_max = 1,

@@ -177,8 +177,6 @@ static enum status lookup_run(
 
 const struct command command_lookup = {
 	.name = "lookup",
-	.summary = "Find the best configuration in a tuned file for a problem, even an untuned one",
-	.arguments = "TUNED.json OPERATION -p PROBLEM...",
 	COMMAND_OPTIONS(struct lookup_options, lookup_option_table),
 	.positional_min = 2,
 	.positional_max = 2,

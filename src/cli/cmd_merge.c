@@ -70,8 +70,6 @@ static enum status merge_run(
 
 const struct command command_merge = {
 	.name = "merge",
-	.summary = "Merge tuned files of one GPU model",
-	.arguments = "TUNED.json... -o FILE",
 	COMMAND_OPTIONS(struct merge_options, merge_option_table),
 	.positional_min = 1,
 	.positional_max = 4096,

@@ -188,8 +188,6 @@ static enum status new_run(void *options_, const struct string_list *positional,
 
 const struct command command_new = {
 	.name = "new",
-	.summary = "Draft the JSON of your own kernel from its source",
-	.arguments = "KERNEL.cu [-o FILE.json]",
 	COMMAND_OPTIONS(struct new_options, new_option_table),
 	.positional_min = 1,
 	.positional_max = 1,

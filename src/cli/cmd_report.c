@@ -174,8 +174,6 @@ static enum status report_run(
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "Show tuned files and journals as one HTML page, or as a table",
-	.arguments = "TUNED.json|JOURNAL... [-o report.html]",
 	COMMAND_OPTIONS(struct report_command_options, report_option_table),
 	.positional_min = 1,
 	.positional_max = 64,

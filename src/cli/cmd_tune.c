@@ -174,17 +174,17 @@ static enum status choose_objective(struct tuning *tuning, struct error *err)
 					: is_warm    ? OBJECTIVE_WARM_TIME
 						     : OBJECTIVE_TIME;
 	const enum objective asked = common_objective(options->objective);
-	const char *option = is_sustained ? "--load sustained"
-			     : is_warm    ? "--l2 warm"
-					  : "--objective energy";
+	const char *const given[] = {is_sustained ? "--load sustained" : NULL,
+		is_warm ? "--l2 warm" : NULL,
+		asked == OBJECTIVE_ENERGY ? "--objective energy" : NULL};
+	const char *option = NULL;
 
-	if (is_sustained && (is_warm || asked == OBJECTIVE_ENERGY))
-		return error_set(err, STATUS_BAD_INPUT,
-			"--load sustained cannot be combined with %s",
-			is_warm ? "--l2 warm" : "--objective energy");
-	if (is_warm && asked == OBJECTIVE_ENERGY)
-		return error_set(err, STATUS_BAD_INPUT,
-			"--l2 warm cannot be combined with --objective energy");
+	for (size_t i = 0; i < ARRAY_COUNT(given); i++) {
+		if (option && given[i])
+			return error_set(err, STATUS_BAD_INPUT, "%s cannot be combined with %s",
+				option, given[i]);
+		option = option ? option : given[i];
+	}
 	if (asked != by_state && asked != OBJECTIVE_TIME && asked != OBJECTIVE_ENERGY)
 		return error_set(err, STATUS_BAD_INPUT, "--objective %s: add %s, which measures it",
 			objective_names[asked],
@@ -525,8 +525,6 @@ static enum status run(void *options_, const struct string_list *positional, str
 
 const struct command command_tune = {
 	.name = "tune",
-	.summary = "Find the fastest configuration of a problem and write it to the tuned file",
-	.arguments = "OPERATION|FILE.json -p PROBLEM... | --suite FILE",
 	COMMAND_OPTIONS(struct tune_command, tune_option_table),
 	.positional_max = 1,
 	.run = run,

@@ -278,8 +278,6 @@ static enum status validate_run(
 
 const struct command command_validate = {
 	.name = "validate",
-	.summary = "Check files of any tiletune format with the readers that use them",
-	.arguments = "FILE...",
 	COMMAND_OPTIONS(struct validate_options, validate_option_table),
 	.positional_min = 1,
 	.positional_max = 100000,

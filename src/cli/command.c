@@ -220,17 +220,20 @@ static enum status parse_letter(struct cursor *cursor, struct error *err)
 static enum status check_positional(
 	const struct command *command, const struct string_list *positional, struct error *err)
 {
+	CLEANUP(memory_free) char *section = command_help_section(command->name);
+	const int usage = (int)strcspn(section, "\n");
+
 	if (positional->count >= command->positional_min &&
 		positional->count <= command->positional_max)
 		return STATUS_OK;
 	if (positional->count < command->positional_min) {
-		const char *word = command->arguments;
+		const char *word = section + strlen("usage: tiletune  ") + strlen(command->name);
 
 		for (size_t i = 0; i < positional->count; i++)
 			word += strcspn(word, " ") + 1;
 		error_set(err, STATUS_BAD_INPUT, "%s: %.*s is missing", command->name,
-			(int)strcspn(word, " "), word);
-		return error_hint(err, "usage: tiletune %s %s", command->name, command->arguments);
+			(int)strcspn(word, " \n"), word);
+		return error_hint(err, "%.*s", usage, section);
 	}
 	error_set(err, STATUS_BAD_INPUT, "%s: unexpected argument \"%s\"", command->name,
 		positional->items[command->positional_max]);
@@ -238,7 +241,7 @@ static enum status check_positional(
 		if (strchr(positional->items[i], '='))
 			return error_hint(err, "write a problem as one word without spaces: -p "
 					       "M=4096,N=4096,K=4096,dtype=bf16");
-	return error_hint(err, "usage: tiletune %s %s", command->name, command->arguments);
+	return error_hint(err, "%.*s", usage, section);
 }
 
 enum status option_parse(const struct command *command, int count, char **arguments, void *options,
@@ -325,10 +328,7 @@ void option_help(const struct command *command, struct text *text)
 	const char *examples = strstr(section, "\nexamples:\n");
 	const size_t description = length_before(section, "\noptions:\n");
 
-	text_appendf(text, "usage: tiletune %s %s\n\n%s.\n", command->name, command->arguments,
-		command->summary);
-	if (description)
-		text_appendf(text, "\n%.*s", (int)description, section);
+	text_append_bytes(text, section, description);
 	text_append(text, "\noptions:\n");
 	for (const struct option *option = command->options; option->name; option++) {
 		CLEANUP(text_release) struct text left = {0};

@@ -55,8 +55,6 @@ struct option {
 
 struct command {
 	const char *name;
-	const char *summary;   /* one line */
-	const char *arguments; /* "OPERATION -p PROBLEM..." */
 	const struct option *options;
 	size_t options_size; /* size of the command's struct */
 	unsigned positional_min, positional_max;
@@ -66,7 +64,8 @@ struct command {
 #define COMMAND_OPTIONS(type, table) .options = (table), .options_size = sizeof(type)
 
 extern const char command_help_texts[]; /* help.txt */
-/* Returns a section of help.txt, such as that of a command. The caller frees it. */
+/* Returns a section of help.txt. That of a command begins with its usage and a summary. The caller
+ * frees it. */
 char *command_help_section(const char *name);
 extern const struct command *const commands[]; /* NULL-terminated */
 /* Returns NULL if unknown. */

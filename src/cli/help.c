@@ -18,8 +18,13 @@ static void list_commands(struct text *text)
 		"tiletune %s: finds the fastest tile shapes of GPU kernels\n\n"
 		"usage: tiletune COMMAND [arguments]\n\ncommands:\n",
 		tiletune_version);
-	for (const struct command *const *command = commands; *command; command++)
-		text_appendf(text, "  %-10s %s\n", (*command)->name, (*command)->summary);
+	for (const struct command *const *command = commands; *command; command++) {
+		CLEANUP(memory_free) char *section = command_help_section((*command)->name);
+		const char *summary = strstr(section, "\n\n") + 2;
+
+		text_appendf(text, "  %-10s %.*s\n", (*command)->name,
+			(int)strcspn(summary, "\n") - 1, summary);
+	}
 	text_append(text, codes);
 }
 
@@ -56,8 +61,6 @@ static enum status help_run(void *options, const struct string_list *positional,
 
 const struct command command_help = {
 	.name = "help",
-	.summary = "Describe a command",
-	.arguments = "[COMMAND|all]",
 	.options = no_options,
 	.positional_max = 1,
 	.run = help_run,

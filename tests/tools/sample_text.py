@@ -75,13 +75,14 @@ def is_help(before):
 
 
 def help_texts():
-	"""The texts of options, and the summaries of commands."""
+	"""The texts of options, and the summaries of commands and formats."""
 	for path in files("src/cli/*.[ch]"):
 		for line, kind, text, before in c_tokens(path):
 			if kind == "strings" and is_sentence(text) and is_help(before):
 				yield path, line, text
-	for line, text in enumerate(read("src/cli/help.txt").split("\n"), 1):
-		if text.startswith("  --") and is_sentence(text):
+	help_lines = read("src/cli/help.txt").split("\n")
+	for line, text in enumerate(help_lines, 1):
+		if is_sentence(text) and (text.startswith("  --") or help_lines[line - 3].startswith("usage: ")):
 			yield "src/cli/help.txt", line, text.strip()
 
 
