@@ -81,38 +81,19 @@ static uint32_t ttl_entry_rank(
 	return least;
 }
 
-static int ttl_same_sizes(const struct ttl_bundle *b, const struct ttl_operation *operation,
-	const struct ttl_entry *entry, const struct ttl_entry *other)
-{
-	for (uint32_t k = 0; k < operation->keys.count; k++) {
-		const int64_t one = b->sizes[entry->sizes.first + k].value;
-		const int64_t two = b->sizes[other->sizes.first + k].value;
-
-		if (b->keys[operation->keys.first + k].is_text
-				? strcmp(b->texts + one, b->texts + two) != 0
-				: one != two)
-			return 0;
-	}
-	return 1;
-}
-
 /* Returns the entry if it has an image for the GPU, else the best default entry for its sizes. */
 static const struct ttl_entry *ttl_entry_for(
 	const struct ttl_bundle *b, const struct ttl_entry *entry, uint32_t capability)
 {
-	const uint32_t index = (uint32_t)(entry - b->entries);
-	const struct ttl_operation *operation = b->operations;
-	const struct ttl_entry *best = entry;
+	const struct ttl_entry *best = entry, *other = entry + 1;
 	uint32_t most = ttl_entry_rank(b, entry, capability);
 
-	while (index - operation->entries.first >= operation->entries.count)
-		operation++;
 	if (most)
 		return entry;
-	TTL_EACH(ttl_entry, other, b, entries, operation->entries) {
-		const uint32_t rank = other->is_default ? ttl_entry_rank(b, other, capability) : 0;
+	for (; other < b->entries + b->entries_count && other->is_default; other++) {
+		const uint32_t rank = ttl_entry_rank(b, other, capability);
 
-		if (rank > most && ttl_same_sizes(b, operation, entry, other)) {
+		if (rank > most) {
 			most = rank;
 			best = other;
 		}

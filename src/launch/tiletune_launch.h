@@ -62,7 +62,8 @@ struct ttl_size {
 };
 struct ttl_entry {
 	ttl_text family, configuration, kernel_hash;
-	uint32_t is_default; /* 1: not tuned, for GPUs that the tuned entry cannot run on */
+	uint32_t is_default; /* 1: not tuned, for GPUs that the tuned entry before it cannot run on
+			      */
 	uint32_t is_predicted, tensor_count; /* tensors are the first buffers */
 	struct ttl_range sizes, buffers, maps, symbols, steps, images;
 	double time_us; /* measured or predicted, see is_predicted */
