@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds problems near the given one that run faster, the reasons, and the costs.
- *
- * The kernels of the given problem predict which variants (advise/variant.h) are the most
- * promising. These are tuned too, and the entries are compared.
+ * Finds problems near the given one that run faster, the reasons, and the costs. The kernels of the
+ * given problem predict which variants (advise/variant.h) are worth tuning.
  */
 #ifndef ADVISE_ADVISE_H
 #define ADVISE_ADVISE_H

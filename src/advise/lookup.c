@@ -22,7 +22,7 @@ struct row_family {
 
 /* A configuration of the file during the lookup. */
 struct lookup_option {
-	struct candidate candidate; /* for the requested problem; empty before one is found */
+	struct candidate candidate; /* empty before one is found */
 	const struct tuned_entry *entry;
 	double default_us;
 	bool retuned_arguments;
@@ -108,7 +108,7 @@ static bool is_of_class(const struct problem *problem, const struct tuned_entry 
 	       problem_differs_in(problem, there, key + 1);
 }
 
-/* Whether the file has a class for the problem, and the entry has its digests. */
+/* Whether the entry has the digests of the problem's class. */
 static bool has_bits_of_class(const struct lookup_request *request, const struct tuned_entry *entry,
 	const struct problem *problem)
 {
@@ -146,7 +146,7 @@ static bool is_eligible(const struct lookup_option *option)
 		       !has_model(candidate->bound->family));
 }
 
-/* Among equal predictions prefers the configuration that runs as it was measured. */
+/* Prefers the configuration that runs as it was measured. */
 static double ranked_us(const struct lookup_option *option)
 {
 	return option->candidate.prediction.time_us * (option->retuned_arguments ? 1.001 : 1);

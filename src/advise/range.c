@@ -146,7 +146,7 @@ char *range_sizes(const struct range *range, size_t problem)
 	const struct operation *operation = range->problems->items[0]->operation;
 	struct text text = {0};
 
-	/* keys that have a default are named only if no other keys differ */
+	/* keys with a default only if no other keys differ */
 	for (int with_default = 0; with_default < 2 && !text.length; with_default++)
 		for (size_t i = 0; i < operation->key_count; i++) {
 			const struct key *key = &operation->keys[i];

@@ -64,7 +64,7 @@ static bool is_known(const struct variant_making *making, const struct problem *
 	return false;
 }
 
-/* Adds a variant, unless the operation rejects it, as a given pitch may now be too small. */
+/* The operation may reject it, as a given pitch may now be too small. */
 static void add(struct variant_making *making, const struct variant *variant)
 {
 	const struct operation *operation = making->asked->operation;

@@ -9,7 +9,7 @@
 #include "family/catalogue.h"
 
 enum variant_kind {
-	VARIANT_PAD,    /* padded with zeros; the output contains the requested result */
+	VARIANT_PAD,    /* padded with zeros; the output contains the result */
 	VARIANT_PITCH,  /* the same work with a larger distance between rows */
 	VARIANT_CHOOSE, /* a larger problem, if sizes can be chosen */
 	VARIANT_SHRINK, /* a smaller problem */

@@ -169,7 +169,7 @@ static enum ttl_status ttl_load_step(
 					 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 					 (int)step->smem_dynamic_bytes),
 			name, err));
-	/* clusters of more than 8 blocks are not portable */
+	/* larger clusters are not portable */
 	if ((uint64_t)step->cluster[0] * step->cluster[1] * step->cluster[2] > 8)
 		TTL_TRY(ttl_done(TTL_CUDA(cuFuncSetAttribute)(*function,
 					 CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),

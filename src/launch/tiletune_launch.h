@@ -166,7 +166,7 @@ struct ttl_header {
 	ttl_text device, compiler; /* device that was tuned; compiler */
 };
 
-/* `bytes` is a multiple of 8. A change of one word changes the checksum. */
+/* `bytes` is a multiple of 8. */
 static inline uint64_t ttl_checksum(const void *data, size_t bytes)
 {
 	uint64_t sum = bytes, word;
@@ -207,7 +207,7 @@ struct ttl_tensor {
 enum ttl_status ttl_driver(void *get, struct ttl_error *err);
 #endif
 
-/* ttl_open_memory() borrows data, which must be aligned to 8 bytes and stay until ttl_close(). */
+/* ttl_open_memory() borrows data, aligned to 8 bytes, until ttl_close(). */
 enum ttl_status ttl_open(const char *path, struct ttl_bundle **bundle, struct ttl_error *err);
 enum ttl_status ttl_open_memory(
 	const void *data, size_t size, struct ttl_bundle **bundle, struct ttl_error *err);
@@ -234,7 +234,7 @@ void ttl_unload(struct ttl_kernel *kernel);
  * stream * must not be captured. */
 enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const struct ttl_tensor *tensors,
 	size_t count, CUstream stream, struct ttl_run **run, struct ttl_error *err);
-/* For a tensor or workspace, from the next launch on. */
+/* From the next launch on. */
 enum ttl_status ttl_set(
 	struct ttl_run *run, const char *name, CUdeviceptr address, struct ttl_error *err);
 /* Queues the kernel's launches on the stream. */
