@@ -49,11 +49,8 @@ static const struct option export_option_table[] = {
 struct exporting {
 	const struct export_options *options;
 	const char *file, *output;
-	char *name; /* name of the file, without line breaks */
 	struct folders folders;
 	struct catalogue catalogue;
-	struct device_spec *device, **devices; /* the first, and all with those of --arch */
-	struct compiler *compiler;
 	struct tuned tuned;
 	struct journal_record journal;
 	struct export_source source;
@@ -107,21 +104,22 @@ static enum status open_compiler(struct exporting *exporting, unsigned workers, 
 
 	TRY(path_cache_folder(options->cache, &cache, err));
 	compiler.cache_folder = cache;
-	return compiler_open(&compiler, &exporting->compiler, err);
+	return compiler_open(&compiler, &exporting->source.compiler, err);
 }
 
 /* Lists the device's own architecture, followed by those of --arch. */
 static enum status list_devices(struct exporting *exporting, struct error *err)
 {
 	const struct string_list *more = &exporting->options->arches;
+	struct export_source *source = &exporting->source;
 	size_t count = 0;
 
-	exporting->devices = memory_zeroed(more->count + 2, sizeof(*exporting->devices));
-	exporting->devices[count++] = exporting->device;
+	source->devices = memory_zeroed(more->count + 2, sizeof(*source->devices));
+	source->devices[count++] = source->device;
 	for (size_t i = 0; i < more->count; i++)
-		if (strcmp(more->items[i], exporting->device->arch) != 0)
+		if (strcmp(more->items[i], source->device->arch) != 0)
 			TRY(architecture_device(more->items[i], exporting->folders.configs,
-				&exporting->devices[count++], err));
+				&source->devices[count++], err));
 	return STATUS_OK;
 }
 
@@ -130,18 +128,13 @@ static enum status prepare(struct exporting *exporting, struct error *err)
 	struct export_source *source = &exporting->source;
 
 	TRY(common_device_spec(exporting->options->device, &exporting->tuned.device,
-		&exporting->folders, &exporting->device, err));
+		&exporting->folders, &source->device, err));
 	TRY(learned_open(&(struct learned_choice){.none = exporting->options->no_learned},
-		exporting->folders.configs, exporting->device->name, &exporting->catalogue,
+		exporting->folders.configs, source->device->name, &exporting->catalogue,
 		&exporting->learned, err));
+	source->device->learned = &exporting->learned;
 	TRY(list_devices(exporting, err));
-	TRY(open_compiler(exporting, 0, err));
-	source->catalogue = &exporting->catalogue;
-	source->device = exporting->device;
-	source->compiler = exporting->compiler;
-	source->devices = (const struct device_spec *const *)exporting->devices;
-	exporting->device->learned = &exporting->learned;
-	return STATUS_OK;
+	return open_compiler(exporting, 0, err);
 }
 
 /* Updates entries that were tuned with older sources, because builds compile today's. */
@@ -150,12 +143,12 @@ static enum status rebuild_entries(struct exporting *exporting, struct error *er
 	struct error reason;
 
 	if (common_device_spec(exporting->options->device, &exporting->tuned.device,
-		    &exporting->folders, &exporting->device, &reason) != STATUS_OK) {
+		    &exporting->folders, &exporting->source.device, &reason) != STATUS_OK) {
 		format_put(&exporting->notice, format_shown,
 			"not compared with today's sources: %s\n", reason.message);
 		return STATUS_OK;
 	}
-	return export_rebuild(&exporting->catalogue, exporting->device, &exporting->tuned,
+	return export_rebuild(&exporting->catalogue, exporting->source.device, &exporting->tuned,
 		&exporting->source, err);
 }
 
@@ -175,11 +168,8 @@ static enum status prepare_scores(struct exporting *exporting, struct error *err
 	if (!journal->run_count)
 		return STATUS_OK;
 	TRY(catalogue_load(exporting->folders.templates, NULL, &exporting->catalogue, err));
-	TRY(common_device_spec(
-		NULL, &journal->runs[0].device, &exporting->folders, &exporting->device, err));
-	exporting->source.catalogue = &exporting->catalogue;
-	exporting->source.device = exporting->device;
-	return STATUS_OK;
+	return common_device_spec(NULL, &journal->runs[0].device, &exporting->folders,
+		&exporting->source.device, err);
 }
 
 static enum status export_table(
@@ -269,15 +259,16 @@ static enum status export_kernel(
 	}
 	entry = exporting->source.entries[0];
 	TRY(common_device_spec(exporting->options->device, &exporting->tuned.device,
-		&exporting->folders, &exporting->device, err));
-	TRY(export_kernel_open(&exporting->catalogue, exporting->device, entry, &kernel, err));
+		&exporting->folders, &exporting->source.device, err));
+	TRY(export_kernel_open(
+		&exporting->catalogue, exporting->source.device, entry, &kernel, err));
 	if (strcmp(entry->winner.result.kernel_hash, kernel.build.kernel_hash) != 0)
 		common_notice("today's sources build a different kernel than the tuned one; run "
 			      "`tiletune check`");
 	if (format->arch_prefix)
 		TRY(open_compiler(exporting, 1, err));
-	TRY(export_kernel_make(&kernel, format, exporting->compiler, err));
-	return write_kernel(&kernel, format, exporting->compiler, exporting->output, err);
+	TRY(export_kernel_make(&kernel, format, exporting->source.compiler, err));
+	return write_kernel(&kernel, format, exporting->source.compiler, exporting->output, err);
 }
 
 static enum status load(struct exporting *exporting, const struct string_list *positional,
@@ -288,11 +279,11 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 	const bool is_journal = journal_is_named(exporting->file);
 
 	/* the name is printed in comments, which end with the line */
-	exporting->name = string_copy(path_name(exporting->file));
-	for (char *at = exporting->name; *at; at++)
+	exporting->source.name = string_copy(path_name(exporting->file));
+	for (char *at = exporting->source.name; *at; at++)
 		if ((unsigned char)*at < 0x20)
 			*at = '?';
-	exporting->source.name = exporting->name;
+	exporting->source.catalogue = &exporting->catalogue;
 	exporting->source.notice = &exporting->notice;
 	if (is_journal && operation)
 		return error_set(err, STATUS_BAD_INPUT,
@@ -323,20 +314,22 @@ static enum status load(struct exporting *exporting, const struct string_list *p
 
 static void exporting_release(struct exporting *exporting)
 {
-	compiler_close(exporting->compiler);
+	struct export_source *source = &exporting->source;
+
+	compiler_close(source->compiler);
 	problem_list_release(&exporting->problems);
 	learned_release(&exporting->learned);
-	for (size_t i = 1; exporting->devices && exporting->devices[i]; i++)
-		device_spec_free(exporting->devices[i]);
-	free(exporting->devices);
-	device_spec_free(exporting->device);
+	for (size_t i = 1; source->devices && source->devices[i]; i++)
+		device_spec_free(source->devices[i]);
+	free(source->devices);
+	device_spec_free(source->device);
 	catalogue_release(&exporting->catalogue);
 	tuned_release(&exporting->tuned);
 	journal_record_release(&exporting->journal);
 	free(exporting->source.entries);
 	free(exporting->source.untuned);
 	text_release(&exporting->notice);
-	free(exporting->name);
+	free(exporting->source.name);
 	folders_release(&exporting->folders);
 }
 

@@ -13,18 +13,18 @@
 
 /* Either tuned or journal is NULL. */
 struct export_source {
-	const char *name; /* name of the file, for headings */
+	char *name; /* name of the file without line breaks, for headings */
 	const struct tuned *tuned;
 	const struct tuned_entry **entries; /* the selected entries */
 	size_t entry_count;
 	const struct journal_record *journal;
 	/* Only for formats that compile: */
 	const struct catalogue *catalogue;
-	const struct device_spec *device;
+	struct device_spec *device;
 	struct compiler *compiler;
 	/* devices to compile bundles for, by their `arch`; the first is `device`;
 	 * NULL-terminated */
-	const struct device_spec *const *devices;
+	struct device_spec **devices;
 	enum objective objective;
 	struct problem **untuned; /* requested problems that the file lacks */
 	size_t untuned_count;
