@@ -33,8 +33,7 @@ bool call_is_in_directive(struct span text, const char *c)
 	return *line_of(text, c).begin == '#';
 }
 
-/* Whether "#define NAME(" has its name here. */
-static bool is_defined_at(struct span text, const char *name)
+bool call_defines(struct span text, const char *name)
 {
 	const struct span line = line_of(text, name);
 	const char *word = text_skip(line.begin + 1);
@@ -104,10 +103,8 @@ static bool bind(struct function *function, size_t argument_count)
 static bool function_find(
 	struct span text, struct span name, const char *open, struct function *function)
 {
-	struct span rest = text;
-	const char *c;
 
-	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c)) {
+	for (const char *c = NULL; (c = span_next(text, name, c)) != NULL;) {
 		const char *list = c + (name.end - name.begin);
 		const char *close = *list == '(' && list != open ? text_matching(list) : NULL;
 
@@ -116,7 +113,7 @@ static bool function_find(
 			continue;
 		function->count = span_list(list, "([{<", function->parameters);
 		function->text = (struct span){close, close + strcspn(close, "\n")};
-		if (!is_defined_at(text, c) &&
+		if (!call_defines(text, c) &&
 			(*text_skip(close) != '{' || !read_body(text_skip(close), function)))
 			continue;
 		return bind(function, span_list(open, "([{", function->arguments));
@@ -143,7 +140,7 @@ static bool substitute(
 					: "(%.*s)",
 				(int)(function->arguments[i].end - function->arguments[i].begin),
 				function->arguments[i].begin);
-		else if (span_find_value(function->body, word, &value)) {
+		else if (span_next_value(function->body, word, NULL, &value)) {
 			text_append(made, span_is_word(value) ? "" : "(");
 			if (!depth || !substitute(function, value, depth - 1, made))
 				return false;
@@ -174,7 +171,7 @@ static void find_launching(struct span text, struct name_set *names)
 		struct span line = {name.end, name.end + strcspn(name.end, "\n")};
 		bool is_launching = span_has(line, "<<<") || span_has(line, "cudaLaunchKernel");
 
-		if (*name.end != '(' || !is_defined_at(text, word))
+		if (*name.end != '(' || !call_defines(text, word))
 			continue;
 		for (const char *at = line.begin; at < line.end; at = text_after_word(at))
 			is_launching |= name_set_has(names, at, text_word_length(at));
@@ -204,7 +201,7 @@ char *call_inline_launches(const char *text)
 
 			next = text_after_word(c);
 			if (name_set_has(&names, c, (size_t)(name.end - c)) && *name.end == '(' &&
-				!is_defined_at(whole, c) && text_matching(name.end) &&
+				!call_defines(whole, c) && text_matching(name.end) &&
 				function_find(whole, name, name.end, &function) &&
 				substitute(&function, function.text, 0, &made)) {
 				next = text_matching(name.end);

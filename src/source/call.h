@@ -20,4 +20,7 @@ char *call_inline_launches(const char *text);
 /* Whether the place is in a line that begins with '#'. */
 bool call_is_in_directive(struct span text, const char *c);
 
+/* Whether "#define NAME" has its name here. */
+bool call_defines(struct span text, const char *name);
+
 #endif

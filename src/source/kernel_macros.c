@@ -127,20 +127,15 @@ static bool looks_like_macro(const char *name, size_t length)
 static bool is_declared(const char *text, const char *name, size_t length)
 {
 	static const char *const before_values[] = {"return", "case", "else", "sizeof", NULL};
-	const char *after = text_skip(name + length), *before = name, *word;
+	const char *after = text_skip(name + length);
+	const struct span before = span_trim((struct span){text, name}),
+			  word = span_word_before(text, before.end);
 
-	while (before > text && isspace((unsigned char)before[-1]))
-		before--;
-	for (word = before; word > text && text_is_word(word[-1]);)
-		word--;
-	if (text_word_among(word, (size_t)(before - word), before_values))
+	if (text_word_among(word.begin, (size_t)(word.end - word.begin), before_values))
 		return false;
-	return word < before || strchr("([{.", *after) || (*after == '=' && after[1] != '=') ||
-	       string_starts_with(after, "::") ||
-	       (before > text &&
-		       (before[-1] == '.' ||
-			       (before - text > 1 && before[-1] == '>' && before[-2] == '-') ||
-			       (before - text > 1 && before[-1] == ':' && before[-2] == ':')));
+	return word.begin < word.end || strchr("([{.", *after) ||
+	       (*after == '=' && after[1] != '=') || string_starts_with(after, "::") ||
+	       span_ends(before, ".") || span_ends(before, "->") || span_ends(before, "::");
 }
 
 static void declare_variables(
@@ -150,33 +145,23 @@ static void declare_variables(
 		name_set_add(declared, variables[i].name, strlen(variables[i].name));
 }
 
-static void declare_enumerators(const char *text, struct name_set *declared)
+/* The names in "enum {...}" and before the end of "typedef ... NAME;". */
+static void declare_types(const char *text, struct name_set *declared)
 {
-	for (const char *c = text; *c; c = text_after_word(c)) {
-		const size_t length = text_word_length(c);
-		const char *open = c + length, *end;
+	const struct span all = span_of(text);
 
-		if (!text_word_is(c, length, "enum"))
-			continue;
-		open += strcspn(open, "{;()");
-		end = *open == '{' ? text_matching(open) : NULL;
+	for (const char *c = NULL; (c = span_next(all, span_of("enum"), c)) != NULL;) {
+		const char *open = c + strcspn(c, "{;()");
+		const char *end = *open == '{' ? text_matching(open) : NULL;
+
 		for (; end && open < end; open = text_after_word(open))
 			if (text_word_length(open))
 				name_set_add(declared, open, text_word_length(open));
 	}
-}
+	for (const char *c = NULL; (c = span_next(all, span_of("typedef"), c)) != NULL;) {
+		const struct span name = span_word_before(c, c + strcspn(c, ";"));
 
-/* The names that end "typedef ... NAME;". */
-static void declare_types(const char *text, struct name_set *declared)
-{
-	for (const char *c = text; *c; c = text_after_word(c)) {
-		const char *end = c + strcspn(c, ";"), *name = end;
-
-		if (!text_word_is(c, text_word_length(c), "typedef"))
-			continue;
-		while (name > c && text_is_word(name[-1]))
-			name--;
-		name_set_add(declared, name, (size_t)(end - name));
+		name_set_add(declared, name.begin, (size_t)(name.end - name.begin));
 	}
 }
 
@@ -191,7 +176,6 @@ static void read_names(const char *text, const char *headers, struct kernel_sour
 		declare_variables(
 			source->kernels[i].templates, source->kernels[i].template_count, &declared);
 	}
-	declare_enumerators(headers ? headers : text, &declared);
 	declare_types(headers ? headers : text, &declared);
 	for (int pass = 0; pass < 2; pass++) {
 		for (const char *c = text; *c;) {
@@ -246,15 +230,13 @@ static void add_integer(void *context, struct span declaration, struct span name
 	const struct integers *integers = context;
 	const size_t length = (size_t)(name.end - name.begin),
 		     known = integers->source->macro_count;
-	struct span rest = span_of(integers->text);
 	size_t uses = name_set_has(&integers->source->defined, name.begin, length);
-	const char *c;
 
 	(void)declaration;
 	value = span_trim(value);
 	if (value.begin == value.end || value.begin + strspn(value.begin, "0123456789") < value.end)
 		return;
-	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c))
+	for (const char *c = NULL; (c = span_next(span_of(integers->text), name, c)) != NULL;)
 		uses++;
 	if (uses < 2)
 		return;
@@ -284,10 +266,10 @@ static void add_used_integers(
 /* Marks the macros among the arguments of "shape<...>". */
 static void find_extents(const char *text, struct kernel_source *source)
 {
-	for (const char *c = text; *c; c = text_after_word(c)) {
-		const char *open = c + text_word_length(c), *end;
+	for (const char *c = NULL; (c = span_next(span_of(text), span_of("shape"), c)) != NULL;) {
+		const char *open = c + strlen("shape"), *end;
 
-		if (!text_word_is(c, text_word_length(c), "shape") || *open != '<')
+		if (*open != '<')
 			continue;
 		end = text_matching(open);
 		for (; end && open < end; open = text_after_word(open))

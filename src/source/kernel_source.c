@@ -259,9 +259,7 @@ static long launch_bounds(struct span head)
 
 static bool declares_extern_shared(struct span body)
 {
-	const char *c;
-
-	for (; (c = span_find(body, span_of("__shared__"))) != NULL; body.begin = c + 1)
+	for (const char *c = NULL; (c = span_next(body, span_of("__shared__"), c)) != NULL;)
 		if (span_is(span_previous(body, c), "extern"))
 			return true;
 	return false;
@@ -270,10 +268,7 @@ static bool declares_extern_shared(struct span body)
 /* Whether the body calls "GROUP.sync()", "GROUP().sync()" or "sync(GROUP)". */
 static bool is_synced(struct span body, struct span group)
 {
-	struct span rest = body;
-	const char *c;
-
-	for (; (c = span_find(rest, group)) != NULL; rest.begin = text_after_word(c)) {
+	for (const char *c = NULL; (c = span_next(body, group, c)) != NULL;) {
 		const char *after = text_skip(c + (group.end - group.begin)), *before = c;
 
 		after = *after == '(' ? text_matching(after) : after;
@@ -294,12 +289,10 @@ static bool is_synced(struct span body, struct span group)
 static bool syncs_grid(struct span body)
 {
 	static const char grid[] = "this_grid", type[] = "grid_group";
-	struct span rest = body;
-	const char *c;
 
 	if (span_find(body, span_of("cudaCGSynchronizeGrid")) || is_synced(body, span_of(grid)))
 		return true;
-	for (; (c = span_find(rest, span_of(grid))) != NULL; rest.begin = text_after_word(c)) {
+	for (const char *c = NULL; (c = span_next(body, span_of(grid), c)) != NULL;) {
 		const char *opens = c; /* "auto g = cg::this_grid()" or "auto g(cg::this_grid())" */
 
 		while (opens > body.begin && !strchr("=(;{}", *opens))
@@ -307,8 +300,7 @@ static bool syncs_grid(struct span body)
 		if (strchr("=(", *opens) && is_synced(body, span_previous(body, opens)))
 			return true;
 	}
-	for (rest = body; (c = span_find(rest, span_of(type))) != NULL;
-		rest.begin = text_after_word(c))
+	for (const char *c = NULL; (c = span_next(body, span_of(type), c)) != NULL;)
 		if (is_synced(body, span_word(text_skip(c + strlen(type)))))
 			return true;
 	return false;
@@ -420,31 +412,23 @@ static void read_view(struct kernel_source *source, const char *text)
 /* Finds what "typedef X NAME", "using NAME = X", "#define NAME X" or an enum make of the type. */
 static void resolve_type(const char *text, struct source_variable *variable)
 {
-	const size_t length = strlen(variable->type);
+	const struct span name = span_of(variable->type);
 
-	for (const char *c = text; *c && length && !variable->dtype; c = text_after_word(c)) {
-		const char *begin = c, *end = NULL;
+	for (const char *c = NULL; !variable->dtype && (c = span_next(span_of(text), name, c));) {
+		const char *begin = c, *behind = text_skip(c + (name.end - name.begin));
+		struct span type = {behind, behind + strcspn(behind, "\n")};
 		struct source_variable found;
 
-		if (!text_word_is(c, text_word_length(c), variable->type))
-			continue;
 		while (begin > text && !strchr(";{}\n", begin[-1]))
 			begin--;
 		begin = text_skip(begin);
-		if (string_starts_with(begin, "typedef ")) {
-			begin += strlen("typedef ");
-			end = c;
-		} else if (string_starts_with(begin, "using ") && *text_skip(c + length) == '=') {
-			begin = text_skip(c + length) + 1;
-			end = begin + strcspn(begin, ";");
-		} else if (string_starts_with(begin, "#define ") &&
-			   begin + strlen("#define ") == c) {
-			begin = c + length;
-			end = begin + strcspn(begin, "\n");
-		} else {
+		if (string_starts_with(begin, "typedef "))
+			type = (struct span){begin + strlen("typedef "), c};
+		else if (string_starts_with(begin, "using ") && *behind == '=')
+			type = (struct span){behind + 1, behind + strcspn(behind, ";")};
+		else if (!string_starts_with(begin, "#define ") || begin + strlen("#define ") != c)
 			continue;
-		}
-		found = source_type_read(begin, end);
+		found = source_type_read(type.begin, type.end);
 		variable->dtype = found.is_pointer ? NULL : found.dtype;
 		variable->lanes = found.lanes;
 		source_variable_release(&found);
@@ -454,18 +438,12 @@ static void resolve_type(const char *text, struct source_variable *variable)
 /* Whether the text has "enum NAME {...}" or "typedef enum {...} NAME". */
 static bool is_enum(const char *text, const char *name)
 {
-	for (const char *c = text; *c; c = text_after_word(c)) {
-		const char *open = c + strcspn(c, "{;()"), *last = c + strcspn(c, "{;():"), *after;
+	for (const char *c = NULL; (c = span_next(span_of(text), span_of("enum"), c)) != NULL;) {
+		const char *open = c + strcspn(c, "{;()"), *colon = c + strcspn(c, "{;():");
+		const char *close = *open == '{' ? text_matching(open) : NULL;
 
-		if (!text_word_is(c, text_word_length(c), "enum") || *open != '{')
-			continue;
-		while (last > c && isspace((unsigned char)last[-1]))
-			last--;
-		while (last > c && text_is_word(last[-1]))
-			last--;
-		after = text_matching(open) ? text_skip(text_matching(open)) : "";
-		if (text_word_is(last, text_word_length(last), name) ||
-			text_word_is(after, text_word_length(after), name))
+		if (close && (span_is(span_previous((struct span){c, colon}, colon), name) ||
+				     span_is(span_word(text_skip(close)), name)))
 			return true;
 	}
 	return false;

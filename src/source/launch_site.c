@@ -57,39 +57,25 @@ static bool is_visible(const struct site *site, const char *c)
 	return depth >= 0;
 }
 
-static bool is_after(struct span text, const char *c, const char *word)
-{
-	const struct span before = span_trim((struct span){text.begin, c});
-	const size_t length = strlen(word);
-
-	return (size_t)(before.end - before.begin) >= length &&
-	       strncmp(before.end - length, word, length) == 0;
-}
-
 /* Finds the value of the last visible definition before the launch, also "dim3 name(...)" and "dim3
  * name{...}". */
 static bool find_definition(const struct site *site, struct span name, struct span *value)
 {
-	struct span rest = {site->text.begin, site->at}, found;
-	const char *c;
+	const struct span before = {site->text.begin, site->at};
+	struct span found;
 	bool is_found = false;
 
-	for (; (c = span_find_value(rest, name, &found)) != NULL; rest.begin = text_after_word(c))
+	for (const char *c = NULL; (c = span_next_value(before, name, c, &found)) != NULL;)
 		if (is_visible(site, c)) {
 			*value = found;
 			is_found = true;
 		}
-	if (is_found)
-		return true;
-	for (rest.begin = site->text.begin; (c = span_find(rest, name)) != NULL;
-		rest.begin = text_after_word(c)) {
+	for (const char *c = NULL; !is_found && (c = span_next(before, name, c)) != NULL;) {
 		const char *open = text_skip(c + (name.end - name.begin));
 
-		if (!strchr("({", *open) || !is_after(site->text, c, "dim3") ||
-			!text_matching(open) || !is_visible(site, c))
-			continue;
-		*value = (struct span){open + 1, text_matching(open) - 1};
-		is_found = true;
+		is_found = strchr("({", *open) && span_is(span_previous(before, c), "dim3") &&
+			   text_matching(open) && is_visible(site, c);
+		*value = is_found ? (struct span){open + 1, text_matching(open) - 1} : *value;
 	}
 	return is_found;
 }
@@ -98,10 +84,8 @@ static bool find_definition(const struct site *site, struct span name, struct sp
 static bool is_dim3(const struct site *site, struct span name)
 {
 	static const char word[] = "dim3";
-	struct span rest = site->text;
-	const char *c;
 
-	for (; (c = span_find(rest, span_of(word))) != NULL; rest.begin = text_after_word(c)) {
+	for (const char *c = NULL; (c = span_next(site->text, span_of(word), c)) != NULL;) {
 		const char *names = c + strlen(word), *end = names + strcspn(names, ";(){=");
 
 		if (*end != ')' && span_find((struct span){names, end}, name))
@@ -231,13 +215,11 @@ static const char *translate_call(
 
 static bool find_macro(const struct site *site, struct span name, struct span *value)
 {
-	struct span rest = site->text;
-	const char *c;
 
-	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c)) {
+	for (const char *c = NULL; (c = span_next(site->text, name, c)) != NULL;) {
 		const char *after = c + (name.end - name.begin);
 
-		if (*after == '(' || !is_after(site->text, c, "#define"))
+		if (*after == '(' || !call_defines(site->text, c))
 			continue;
 		*value = (struct span){after, after + strcspn(after, "\n")};
 		return value->begin < value->end;
@@ -586,13 +568,12 @@ static struct span alias_of(const struct site *site, const char *name)
 static bool find_launch(
 	const char *name, size_t length, struct site *site, struct span *parts, size_t *part_count)
 {
-	struct span alias, rest;
+	struct span alias;
 
 	if (read_launch(name, length, site, parts, part_count))
 		return true;
 	alias = alias_of(site, name);
-	rest = (struct span){name, site->text.end};
-	for (const char *c; (c = span_find(rest, alias)) != NULL; rest.begin = text_after_word(c))
+	for (const char *c = name; (c = span_next(site->text, alias, c)) != NULL;)
 		if (read_launch(c, (size_t)(alias.end - alias.begin), site, parts, part_count))
 			return true;
 	return false;
@@ -660,15 +641,11 @@ static bool find_first(struct site *site, struct span *parts, size_t *part_count
 {
 	const struct span name = span_of(site->kernel->name);
 
-	for (int pass = 0; pass < 2; pass++) {
-		struct span rest = site->text;
-		const char *c;
-
-		for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c))
+	for (int pass = 0; pass < 2; pass++)
+		for (const char *c = NULL; (c = span_next(site->text, name, c)) != NULL;)
 			if (call_is_in_directive(site->text, c) == pass &&
 				find_launch(c, strlen(site->kernel->name), site, parts, part_count))
 				return true;
-	}
 	return false;
 }
 

@@ -25,10 +25,8 @@ static bool is_structure(struct span text, const char *name_or_brace)
 /* Returns the brace of "struct NAME {" or "typedef struct {...} NAME", or NULL. */
 static const char *structure_find(struct span text, struct span name)
 {
-	struct span rest = text;
-	const char *c;
 
-	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c)) {
+	for (const char *c = NULL; (c = span_next(text, name, c)) != NULL;) {
 		const char *open = text_skip(c + (name.end - name.begin));
 		const char *close = span_trim((struct span){text.begin, c}).end - 1;
 		int depth = 0;

@@ -48,6 +48,14 @@ bool span_has(struct span span, const char *text)
 	return memmem(span.begin, (size_t)(span.end - span.begin), text, strlen(text)) != NULL;
 }
 
+bool span_ends(struct span span, const char *text)
+{
+	const size_t length = strlen(text);
+
+	return (size_t)(span.end - span.begin) >= length &&
+	       memcmp(span.end - length, text, length) == 0;
+}
+
 bool span_is_word(struct span span)
 {
 	while (span.begin < span.end && text_is_word(*span.begin))
@@ -108,21 +116,26 @@ size_t span_list(const char *open, const char *brackets, struct span parts[SPAN_
 	return close ? span_split((struct span){open + 1, close - 1}, brackets, ',', parts) : 0;
 }
 
-const char *span_find(struct span text, struct span word)
+const char *span_next(struct span text, struct span word, const char *last)
 {
 	const size_t length = (size_t)(word.end - word.begin);
+	const char *c = last ? text_after_word(last) : text.begin;
 
-	for (const char *c = text.begin; length && c + length <= text.end; c = text_after_word(c))
+	for (; length && c + length <= text.end; c = text_after_word(c))
 		if (strncmp(c, word.begin, length) == 0 && !text_is_word(c[length]))
 			return c;
 	return NULL;
 }
 
-const char *span_find_value(struct span text, struct span name, struct span *value)
+const char *span_find(struct span text, struct span word)
 {
-	const char *c = text.begin;
+	return span_next(text, word, NULL);
+}
 
-	for (; (c = span_find((struct span){c, text.end}, name)) != NULL; c = text_after_word(c)) {
+const char *span_next_value(
+	struct span text, struct span name, const char *last, struct span *value)
+{
+	for (const char *c = last; (c = span_next(text, name, c)) != NULL;) {
 		const char *after = text_skip(c + (name.end - name.begin)), *end;
 		int depth = 0;
 

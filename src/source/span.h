@@ -26,6 +26,7 @@ struct span span_previous(struct span text, const char *c);
 bool span_is(struct span span, const char *text);
 bool span_equal(struct span a, struct span b);
 bool span_has(struct span span, const char *text);
+bool span_ends(struct span span, const char *text);
 /* Whether it has only letters, digits and underscores. */
 bool span_is_word(struct span span);
 char *span_copy(struct span span);
@@ -40,10 +41,11 @@ size_t span_split(
 /* Splits what is in the brackets that open here; 0 if they stay open. */
 size_t span_list(const char *open, const char *brackets, struct span parts[SPAN_PARTS_MAX]);
 
-/* Finds a word or words ("object.member"), or returns NULL. */
+/* Finds a word or words ("object.member") behind `last`, or from the beginning if it is NULL. */
+const char *span_next(struct span text, struct span word, const char *last);
 const char *span_find(struct span text, struct span word);
-/* Finds "name = value" or "name[] = value" up to a comma or a semicolon. Returns its place, or
- * NULL. */
-const char *span_find_value(struct span text, struct span name, struct span *value);
+/* Finds "name = value" or "name[] = value" up to a comma or a semicolon, in the same way. */
+const char *span_next_value(
+	struct span text, struct span name, const char *last, struct span *value);
 
 #endif

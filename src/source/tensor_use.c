@@ -144,10 +144,8 @@ static struct span bound_at(const char *begin)
 /* Finds "i < n", "i >= n" and loops such as CUDA_KERNEL_LOOP(i, n). */
 static bool find_bound(const struct shape_reader *reader, struct span name, struct span *bound)
 {
-	struct span rest = span_of(reader->body);
-	const char *c;
 
-	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c)) {
+	for (const char *c = NULL; (c = span_next(span_of(reader->body), name, c)) != NULL;) {
 		const char *after = text_skip(c + (name.end - name.begin));
 
 		if (c > reader->body && strchr(".>", c[-1]))
@@ -186,7 +184,7 @@ static bool read_variable(struct shape_reader *reader, struct span name, int dep
 		if (span_is(name, thread))
 			return add_text(reader, reader->site->block[i]);
 	}
-	return depth > 0 && span_find_value(span_of(reader->body), name, &found) &&
+	return depth > 0 && span_next_value(span_of(reader->body), name, NULL, &found) &&
 	       read_extents(reader, span_bare(found), depth - 1);
 }
 
@@ -307,8 +305,8 @@ char *grid_extent_read(
 		const struct span name = span_word(c);
 		CLEANUP(memory_free) char *step = NULL, *extent = NULL;
 
-		if (!span_find_value(span_of(body), name, &index) || !span_has(index, of_block) ||
-			!find_bound(&reader, name, &bound))
+		if (!span_next_value(span_of(body), name, NULL, &index) ||
+			!span_has(index, of_block) || !find_bound(&reader, name, &bound))
 			continue;
 		extent = expression_of(bound);
 		if (span_is(span_bare(index), of_block))

@@ -10,10 +10,8 @@
 /* What is in the brackets behind the first `word`, or an empty span. */
 static struct span behind(struct span span, const char *word, char open)
 {
-	struct span rest = span;
-	const char *c;
 
-	for (; (c = span_find(rest, span_of(word))) != NULL; rest.begin = text_after_word(c)) {
+	for (const char *c = NULL; (c = span_next(span, span_of(word), c)) != NULL;) {
 		const char *next = text_skip(c + strlen(word));
 
 		if (*next == open && text_matching(next))
@@ -53,7 +51,7 @@ static enum tile_place place_read(struct span body, struct span index, unsigned 
 	struct span call;
 
 	if (span_is_word(index))
-		(void)span_find_value(body, index, &index);
+		(void)span_next_value(body, index, NULL, &index);
 	if (span_is(index, "0"))
 		return TILE_WHOLE;
 	call = behind(index, "bid", '(');
@@ -68,10 +66,9 @@ static enum tile_place place_read(struct span body, struct span index, unsigned 
  */
 static void read_uses(struct span body, struct span name, struct tile_view *view)
 {
-	struct span rest = {name.end, body.end};
-	const char *c;
 
-	for (; (c = span_find(rest, name)) != NULL; rest.begin = text_after_word(c)) {
+	for (const char *c = NULL;
+		(c = span_next((struct span){name.end, body.end}, name, c)) != NULL;) {
 		const char *method = c + (name.end - name.begin), *open;
 		struct span parts[SPAN_PARTS_MAX];
 		size_t count, first;
@@ -146,11 +143,9 @@ size_t tile_views_read(const struct source_kernel *kernel, struct tile_view *vie
 	const struct span body = span_of(kernel->body);
 	size_t count = 0;
 
-	for (const char *c = body.begin; c < body.end && count < TILE_VIEWS_MAX;
-		c = text_after_word(c))
-		if (text_word_is(c, text_word_length(c), "partition_view"))
-			count +=
-				read_view(body, variable_before(body, c), c, kernel, &views[count]);
+	for (const char *c = NULL; count < TILE_VIEWS_MAX &&
+				   (c = span_next(body, span_of("partition_view"), c)) != NULL;)
+		count += read_view(body, variable_before(body, c), c, kernel, &views[count]);
 	return count;
 }
 
