@@ -103,7 +103,6 @@ static bool bind(struct function *function, size_t argument_count)
 static bool function_find(
 	struct span text, struct span name, const char *open, struct function *function)
 {
-
 	for (const char *c = NULL; (c = span_next(text, name, c)) != NULL;) {
 		const char *list = c + (name.end - name.begin);
 		const char *close = *list == '(' && list != open ? text_matching(list) : NULL;

@@ -215,7 +215,6 @@ static const char *translate_call(
 
 static bool find_macro(const struct site *site, struct span name, struct span *value)
 {
-
 	for (const char *c = NULL; (c = span_next(site->text, name, c)) != NULL;) {
 		const char *after = c + (name.end - name.begin);
 

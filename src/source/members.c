@@ -25,7 +25,6 @@ static bool is_structure(struct span text, const char *name_or_brace)
 /* Returns the brace of "struct NAME {" or "typedef struct {...} NAME", or NULL. */
 static const char *structure_find(struct span text, struct span name)
 {
-
 	for (const char *c = NULL; (c = span_next(text, name, c)) != NULL;) {
 		const char *open = text_skip(c + (name.end - name.begin));
 		const char *close = span_trim((struct span){text.begin, c}).end - 1;
@@ -49,7 +48,8 @@ static const char *structure_find(struct span text, struct span name)
 static struct span variable_part(struct span part)
 {
 	static const char *const others[] = {
-		"static", "using", "typedef", "friend", "struct", "enum", "union", "operator"};
+		"static", "using", "typedef", "friend", "operator", "struct", "enum", "union"};
+	const size_t type_count = 3; /* at the end: definitions, if they have braces */
 	const char *close = memrchr(part.begin, '}', (size_t)(part.end - part.begin));
 	const char *open = memchr(part.begin, '{', (size_t)(part.end - part.begin));
 
@@ -61,7 +61,7 @@ static struct span variable_part(struct span part)
 		*word.end == ':' && word.end[1] != ':';
 		word = span_word(text_skip(part.begin))) /* "public:" */
 		part.begin = word.end + 1;
-	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(others) - (open ? 0 : type_count); i++)
 		if (span_find(part, span_of(others[i])))
 			part.end = part.begin;
 	return span_has(part, "(") ? (struct span){part.end, part.end} : span_trim(part);
@@ -77,26 +77,24 @@ static bool add_member(struct members *members, struct span text, const char *de
 {
 	const char *square = strchr(declared, '['), *end = declared + strlen(declared);
 	const long extent = square ? strtol(square + 1, NULL, 0) : 1;
-	struct source_variable variable =
-		source_variable_read(text.begin, declared, square ? square : end);
 
-	if (extent < 1 || extent > ARRAY_MAX || (square && strchr(square + 1, '['))) {
-		source_variable_release(&variable);
+	if (extent < 1 || extent > ARRAY_MAX || (square && strchr(square + 1, '[')))
 		return false;
-	}
 	for (long i = 0; i < extent; i++) {
-		struct source_variable *made;
+		struct source_variable made =
+			source_variable_read(text.begin, declared, square ? square : end);
+		CLEANUP(memory_free) char *name = made.name;
 
+		if (!made.type[0]) {
+			name = NULL;
+			source_variable_release(&made);
+			return false;
+		}
+		made.name = square ? string_format("%s[%ld]", name, i) : string_copy(name);
 		members->items =
 			memory_resize(members->items, members->count + 1, sizeof(*members->items));
-		made = &members->items[members->count++];
-		*made = source_variable_read(text.begin, declared, square ? square : end);
-		if (square) {
-			free(made->name);
-			made->name = string_format("%s[%ld]", variable.name, i);
-		}
+		members->items[members->count++] = made;
 	}
-	source_variable_release(&variable);
 	return true;
 }
 
@@ -178,19 +176,17 @@ static void replace_argument(struct source_kernel *kernel, size_t index, struct 
 	text_appendf(&made, "\t%s %s;\n", old.type, old.name);
 	for (size_t i = 0; i < members->count; i++) {
 		struct source_variable *variable = &kernel->arguments[index + i];
-		CLEANUP(memory_free) char *path = NULL;
+		CLEANUP(memory_free)
+		char *path = string_format("%s.%s", old.name, members->items[i].name);
 
 		*variable = members->items[i];
-		path = string_format("%s.%s", old.name, variable->name);
 		variable->parameter = old.parameter;
 		variable->member =
 			string_format("%s.%s", old.member ? old.member : "", variable->name);
 		free(variable->name);
-		variable->name = string_copy(path);
+		variable->name = string_copy_bytes(path, strcspn(path, "]"));
 		for (char *c = variable->name; *c; c++)
 			*c = text_is_word(*c) ? *c : '_';
-		if (string_ends_with(path, "]"))
-			variable->name[strlen(variable->name) - 1] = '\0';
 		rename_member(&kernel->body, path, variable->name);
 		text_appendf(&made, "\t%s = %s;\n", path, variable->name);
 	}

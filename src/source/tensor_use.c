@@ -144,7 +144,6 @@ static struct span bound_at(const char *begin)
 /* Finds "i < n", "i >= n" and loops such as CUDA_KERNEL_LOOP(i, n). */
 static bool find_bound(const struct shape_reader *reader, struct span name, struct span *bound)
 {
-
 	for (const char *c = NULL; (c = span_next(span_of(reader->body), name, c)) != NULL;) {
 		const char *after = text_skip(c + (name.end - name.begin));
 

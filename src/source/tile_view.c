@@ -10,7 +10,6 @@
 /* What is in the brackets behind the first `word`, or an empty span. */
 static struct span behind(struct span span, const char *word, char open)
 {
-
 	for (const char *c = NULL; (c = span_next(span, span_of(word), c)) != NULL;) {
 		const char *next = text_skip(c + strlen(word));
 
@@ -66,7 +65,6 @@ static enum tile_place place_read(struct span body, struct span index, unsigned 
  */
 static void read_uses(struct span body, struct span name, struct tile_view *view)
 {
-
 	for (const char *c = NULL;
 		(c = span_next((struct span){name.end, body.end}, name, c)) != NULL;) {
 		const char *method = c + (name.end - name.begin), *open;
