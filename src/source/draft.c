@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "expr/expression.h"
 #include "source/launch_site.h"
+#include "source/span.h"
 #include "source/tensor_use.h"
 #include "source/tile_view.h"
 #include "source/words.h"
@@ -188,11 +189,17 @@ static char *scalar_of(const struct source_variable *argument)
 		string_starts_with(dtype, "fp") ? dtype + strlen("fp") : dtype);
 }
 
+/* The number or "NULL" that the launch passes; or NULL. */
+static const char *given_value(const struct draft *draft, size_t index)
+{
+	return index < ARRAY_COUNT(draft->site.values) ? draft->site.values[index] : NULL;
+}
+
 static bool is_null(const struct draft *draft, size_t index)
 {
-	return draft->kernel->arguments[index].is_pointer &&
-	       index < ARRAY_COUNT(draft->site.values) && draft->site.values[index] &&
-	       strcmp(draft->site.values[index], "NULL") == 0;
+	const char *given = given_value(draft, index);
+
+	return draft->kernel->arguments[index].is_pointer && given && strcmp(given, "NULL") == 0;
 }
 
 /* The default is the number that the launch passes. */
@@ -221,9 +228,7 @@ static struct json *scalar_new(struct json *value, const char *type)
 static void add_argument(struct draft *draft, size_t index)
 {
 	const struct source_variable *declared = &draft->kernel->arguments[index];
-	const char *given =
-		index < ARRAY_COUNT(draft->site.values) ? draft->site.values[index] : NULL;
-	const char *of_template;
+	const char *given = given_value(draft, index), *of_template;
 	const struct source_variable argument = argument_type(draft, declared, &of_template);
 	/* such as `in` and `range` of the expression language */
 	const bool is_word = !argument.is_pointer &&
@@ -444,59 +449,34 @@ static struct json *expression_or_mark(const struct name_set *allowed, const cha
 	return json_new_string(text);
 }
 
-static const char *next_unknown(const struct draft *draft, const char *text, struct text *name)
-{
-	for (const char *c = text; c && *c; c = text_after_word(c)) {
-		const size_t length = text_word_length(c);
-
-		text_clear(name);
-		text_append_bytes(name, c, length);
-		if (length && !is_known(draft, text_string(name)) &&
-			!text_word_is(c, length, "sm_count") &&
-			!name_is_function(text_string(name)) && name_is_valid(text_string(name)))
-			return c + length;
-	}
-	return NULL;
-}
-
 /* Variables of the host become keys, or parameters if they are numbers of threads. */
 static void add_unknown(struct draft *draft, const char *text, bool is_of_block)
 {
 	static const int threads[] = {32, 64, 128, 256, 512, 1024};
-	CLEANUP(text_release) struct text name = {0};
 
-	while ((text = next_unknown(draft, text, &name)) != NULL) {
+	for (const char *c = text; c && *c; c = text_after_word(c)) {
+		CLEANUP(memory_free) char *name = span_copy(span_word(c));
+
+		if (!name_is_valid(name) || is_known(draft, name) || name_is_function(name) ||
+			strcmp(name, "sm_count") == 0)
+			continue;
 		if (is_of_block)
-			put_list(draft, text_string(&name), threads, ARRAY_COUNT(threads));
+			put_list(draft, name, threads, ARRAY_COUNT(threads));
 		else
-			put_named(draft, draft->keys, text_string(&name), json_new_object());
+			put_named(draft, draft->keys, name, json_new_object());
 	}
 }
 
 /* Replaces the numbers 256 and 255 by a parameter, and by one less. */
 static void replace_number(char **expression, long long value, const char *name)
 {
-	struct text made = {0};
+	CLEANUP(memory_free) char *number = string_format("%lld", value);
+	CLEANUP(memory_free) char *less = string_format("%lld", value - 1);
+	CLEANUP(memory_free) char *name_less = string_format("%s - 1", name);
 
-	for (const char *c = *expression; *c;) {
-		char *end;
-		long long number;
-
-		if (!isdigit((unsigned char)*c) || (c > *expression && text_is_word(c[-1]))) {
-			text_append_char(&made, *c++);
-			continue;
-		}
-		number = strtoll(c, &end, 10);
-		if (number == value)
-			text_append(&made, name);
-		else if (number == value - 1 && number > 1)
-			text_appendf(&made, "%s - 1", name);
-		else
-			text_append_bytes(&made, c, (size_t)(end - c));
-		c = end;
-	}
-	free(*expression);
-	*expression = text_detach(&made);
+	span_replace(expression, number, name);
+	if (value > 2)
+		span_replace(expression, less, name_less);
 }
 
 /* The parameter whose default is the launch's number of threads, or NULL. */

@@ -170,14 +170,19 @@ static bool translate_list(const struct site *site, const struct span *parts, si
 	return count > 0;
 }
 
+/* "CEIL_DIV", "iDivUp", "div_round_up", "cdiv" and the like */
+static bool is_ceil_div(struct span name)
+{
+	CLEANUP(memory_free) char *word = span_copy(name);
+
+	return strcasecmp(word, "cdiv") == 0 ||
+	       (strcasestr(word, "div") && (strcasestr(word, "ceil") || strcasestr(word, "up")));
+}
+
 /* Minimum, maximum, a division that rounds up, or a function of the source. */
 static const char *translate_call(
 	const struct site *site, struct span name, int depth, struct text *text)
 {
-	static const char *const divisions[] = {"ceil_div", "ceildiv", "ceilDiv", "CeilDiv",
-		"CEIL_DIV", "CEILDIV", "cdiv", "div_up", "divUp", "DivUp", "DIVUP", "DIV_UP",
-		"iDivUp", "idivup", "updiv", "div_ceil", "DIV_CEIL", "divup", "round_up_div",
-		"div_round_up", "DIV_ROUND_UP", "ATenCeilDiv", "THCCeilDiv", "cuDivUp", NULL};
 	static const char *const ceilings[] = {"ceil", "ceilf", NULL};
 	const size_t length = (size_t)(name.end - name.begin);
 	const char *open =
@@ -192,7 +197,7 @@ static const char *translate_call(
 	count = span_list(open, "([{", parts);
 	if (span_is(name, "min") || span_is(name, "max")) {
 		text_append_bytes(text, name.begin, length);
-	} else if (text_word_among(name.begin, length, divisions) && count == 2) {
+	} else if (is_ceil_div(name) && count == 2) {
 		text_append(text, "ceil_div");
 	} else if (text_word_among(name.begin, length, ceilings) && count == 1) {
 		const char *slash =

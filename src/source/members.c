@@ -144,23 +144,6 @@ static bool members_read(struct span text, struct span name, struct members *mem
 }
 
 /* ---- arguments ---- */
-/* Replaces each "p.n" of the body by "p_n". */
-static void rename_member(char **body, const char *member, const char *name)
-{
-	const struct span text = span_of(*body), word = span_of(member);
-	struct span rest = text;
-	struct text made = {0};
-	const char *c;
-
-	for (; (c = span_find(rest, word)) != NULL; rest.begin = c + (word.end - word.begin)) {
-		text_append_bytes(&made, rest.begin, (size_t)(c - rest.begin));
-		text_append(&made, c > text.begin && strchr(".>", c[-1]) ? member : name);
-	}
-	text_append(&made, rest.begin);
-	free(*body);
-	*body = text_detach(&made);
-}
-
 /* Puts the members in the place of the argument, and the statements that set them first. */
 static void replace_argument(struct source_kernel *kernel, size_t index, struct members *members,
 	struct text *statements)
@@ -187,7 +170,7 @@ static void replace_argument(struct source_kernel *kernel, size_t index, struct 
 		variable->name = string_copy_bytes(path, strcspn(path, "]"));
 		for (char *c = variable->name; *c; c++)
 			*c = text_is_word(*c) ? *c : '_';
-		rename_member(&kernel->body, path, variable->name);
+		span_replace(&kernel->body, path, variable->name);
 		text_appendf(&made, "\t%s = %s;\n", path, variable->name);
 	}
 	kernel->argument_count += members->count - 1;

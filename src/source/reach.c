@@ -9,11 +9,12 @@
 #include "source/host_code.h"
 #include "source/kernel_source.h"
 #include "source/scan.h"
+#include "source/span.h"
 #include "source/words.h"
 
 struct part {
-	const char *begin, *end;
-	struct name_set names;
+	struct span names, whole;
+	bool is_enum; /* all words are names */
 	bool is_used;
 };
 
@@ -22,11 +23,11 @@ struct parts {
 	size_t count, capacity;
 };
 
-static struct part *add_part(struct parts *parts, const char *begin, const char *end)
+static void add_part(struct parts *parts, struct span names, struct span whole, bool is_enum)
 {
 	ARRAY_GROW(parts->items, parts->count, parts->capacity);
-	parts->items[parts->count] = (struct part){.begin = begin, .end = end};
-	return &parts->items[parts->count++];
+	parts->items[parts->count++] =
+		(struct part){.names = names, .whole = whole, .is_enum = is_enum};
 }
 
 static void add_words(const char *c, const char *end, struct name_set *words)
@@ -36,30 +37,14 @@ static void add_words(const char *c, const char *end, struct name_set *words)
 			name_set_add(words, c, text_word_length(c));
 }
 
-/* Names are followed by a bracket, a value or the end: "f(", "a[", "n =", "struct s {", "x;". */
-static void add_declaration(
-	struct parts *parts, const char *begin, const char *head_end, const char *end)
-{
-	struct part *part = add_part(parts, begin, end);
-
-	for (const char *c = begin; c < head_end; c = text_after_word(c)) {
-		const size_t length = text_word_length(c);
-
-		if (text_word_is(c, length, "enum"))
-			add_words(c, end, &part->names);
-		if (length && strchr("(<[={;:", *text_skip(c + length)) &&
-			!text_word_is(c, length, "template"))
-			name_set_add(&part->names, c, length);
-	}
-}
-
 static void read_declarations(const char *text, struct parts *parts)
 {
 	for (const char *begin = text_skip(text), *c = begin; *c; begin = text_skip(c)) {
 		const char *head_end = begin + strcspn(begin, ";{}"), *end = head_end;
-		const size_t length = text_word_length(begin);
+		const struct span head = {begin, head_end};
+		bool is_enum;
 
-		if (*head_end == '{' && (text_word_is(begin, length, "namespace") ||
+		if (*head_end == '{' && (span_is(span_word(begin), "namespace") ||
 						string_starts_with(begin, "extern \"\"{") ||
 						string_starts_with(begin, "extern \"\" {"))) {
 			c = head_end + 1;
@@ -70,7 +55,9 @@ static void read_declarations(const char *text, struct parts *parts)
 		else if (*end)
 			end++;
 		c = end ? end : head_end + strlen(head_end);
-		add_declaration(parts, begin, head_end, c);
+		is_enum = span_find(head, span_of("enum"));
+		add_part(parts, is_enum ? (struct span){begin, c} : head, (struct span){begin, c},
+			is_enum);
 	}
 }
 
@@ -79,11 +66,11 @@ static void read_macros(const struct code *code, struct parts *parts)
 	struct directive directive;
 
 	for (size_t from = 0; directive_next(code, &from, &directive);) {
-		const char *name = code->text + directive.rest;
+		const struct span name = span_word(code->text + directive.rest);
 
 		if (directive.kind == DIRECTIVE_DEFINE)
-			name_set_add(&add_part(parts, name, code->text + directive.end)->names,
-				name, text_word_length(name));
+			add_part(parts, name, (struct span){name.begin, code->text + directive.end},
+				false);
 	}
 }
 
@@ -97,11 +84,18 @@ static void add_pragmas(const struct code *code, struct name_set *words)
 			add_words(code->text + directive.rest, code->text + directive.end, words);
 }
 
+/* Names are followed by a bracket, a value or the end: "f(", "a[", "n =", "struct s {", "x;". */
 static bool is_used(const struct part *part, const struct name_set *words)
 {
-	for (size_t i = 0; i < part->names.count; i++)
-		if (name_set_has(words, part->names.items[i], strlen(part->names.items[i])))
+	for (const char *c = part->names.begin; c < part->names.end; c = text_after_word(c)) {
+		const size_t length = text_word_length(c);
+
+		if (length && name_set_has(words, c, length) &&
+			(part->is_enum || c + length == part->names.end ||
+				strchr("(<[={;:", *text_skip(c + length))) &&
+			!text_word_is(c, length, "template"))
 			return true;
+	}
 	return false;
 }
 
@@ -125,11 +119,10 @@ void source_words_of_kernel(const char *text, const char *kernel, struct name_se
 		for (size_t i = 0; i < parts.count; i++)
 			if (!parts.items[i].is_used && is_used(&parts.items[i], words)) {
 				parts.items[i].is_used = true;
-				add_words(parts.items[i].begin, parts.items[i].end, words);
+				add_words(parts.items[i].whole.begin, parts.items[i].whole.end,
+					words);
 			}
 	}
-	for (size_t i = 0; i < parts.count; i++)
-		name_set_release(&parts.items[i].names);
 	free(parts.items);
 	view_release(&view);
 	code_release(&code);

@@ -2,6 +2,7 @@
 #include "source/span.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -149,4 +150,24 @@ const char *span_next_value(
 		return c;
 	}
 	return NULL;
+}
+
+void span_replace(char **text, const char *word, const char *with)
+{
+	const struct span all = span_of(*text);
+	const char *copied = all.begin;
+	struct text made = {0};
+
+	for (const char *c = NULL; (c = span_next(all, span_of(word), c)) != NULL;) {
+		const struct span before = {all.begin, c};
+
+		if (span_ends(before, ".") || span_ends(before, "->"))
+			continue;
+		text_append_bytes(&made, copied, (size_t)(c - copied));
+		text_append(&made, with);
+		copied = c + strlen(word);
+	}
+	text_append(&made, copied);
+	free(*text);
+	*text = text_detach(&made);
 }

@@ -47,5 +47,7 @@ const char *span_find(struct span text, struct span word);
 /* Finds "name = value" or "name[] = value" up to a comma or a semicolon, in the same way. */
 const char *span_next_value(
 	struct span text, struct span name, const char *last, struct span *value);
+/* Replaces each place of a word or of words that is no member. */
+void span_replace(char **text, const char *word, const char *with);
 
 #endif
