@@ -24,12 +24,6 @@ static const struct library_entry calls[] = {
 	{"nvrtcGetTileIR", offsetof(struct nvrtc_functions, tile_ir), 0},
 };
 
-enum image_kind {
-	IMAGE_CUBIN,
-	IMAGE_PTX,
-	IMAGE_TILE_IR,
-};
-
 /* Options that older versions lack, with the word for each in their messages. */
 static const struct extra {
 	const char *name;
@@ -207,18 +201,16 @@ static nvrtcResult create(const struct nvrtc *nvrtc, const struct build_unit *un
 }
 
 static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *unit,
-	const struct toolkit *toolkit, const char *const *options, int option_count,
-	enum image_kind kind, char **symbols, struct text *image, struct text *log)
+	const struct toolkit *toolkit, const char *const *options, int option_count, bool to_ptx,
+	char **symbols, struct text *image, struct text *log)
 {
 	const struct nvrtc_functions *functions = &nvrtc->functions;
-	const struct {
-		get_size *size;
-		get_bytes *bytes;
-	} images[] = {
-		[IMAGE_CUBIN] = {functions->cubin_size, functions->cubin},
-		[IMAGE_PTX] = {functions->ptx_size, functions->ptx},
-		[IMAGE_TILE_IR] = {functions->tile_ir_size, functions->tile_ir},
-	};
+	get_size *size = unit->is_tile ? functions->tile_ir_size
+			 : to_ptx      ? functions->ptx_size
+				       : functions->cubin_size;
+	get_bytes *bytes = unit->is_tile ? functions->tile_ir
+			   : to_ptx      ? functions->ptx
+					 : functions->cubin;
 	nvrtcProgram program = NULL;
 	nvrtcResult result = create(nvrtc, unit, toolkit, &program);
 
@@ -231,7 +223,7 @@ static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *un
 	get_text(program, functions->log_size, functions->log, log);
 	if (result == NVRTC_SUCCESS) {
 		take_symbols(nvrtc, program, unit, symbols);
-		result = get_text(program, images[kind].size, images[kind].bytes, image);
+		result = get_text(program, size, bytes, image);
 	}
 	functions->destroy(&program);
 	return result;
@@ -389,14 +381,11 @@ static const char **options_of(const struct nvrtc *nvrtc, const struct build_uni
 	return all;
 }
 
-enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
+enum outcome nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct toolkit *toolkit, const char *arch, char **symbols, struct text *image,
 	struct text *log)
 {
-	const bool to_ptx = string_starts_with(arch, "compute_");
-	const enum image_kind kind = unit->is_tile ? IMAGE_TILE_IR
-				     : to_ptx      ? IMAGE_PTX
-						   : IMAGE_CUBIN;
+	const bool to_ptx = !unit->is_tile && string_starts_with(arch, "compute_");
 	nvrtcResult result;
 
 	do {
@@ -406,13 +395,13 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *un
 		const char **all = options_of(nvrtc, unit, toolkit, arch, &made, &count);
 
 		result = compile_once(
-			nvrtc, unit, toolkit, all, (int)count, kind, symbols, image, log);
+			nvrtc, unit, toolkit, all, (int)count, to_ptx, symbols, image, log);
 	} while ((result == NVRTC_ERROR_INVALID_OPTION && refuse_extra(nvrtc, text_string(log))) ||
 		 (result == NVRTC_ERROR_COMPILATION && add_missing(nvrtc, text_string(log))));
 	/* sizes include the terminating NUL */
 	while (log->length && log->data[log->length - 1] == '\0')
 		log->length--;
-	while (kind == IMAGE_PTX && image->length && image->data[image->length - 1] == '\0')
+	while (to_ptx && image->length && image->data[image->length - 1] == '\0')
 		image->length--;
 	if (result == NVRTC_SUCCESS && image->length) {
 		CLEANUP(text_release) struct text missing = {0};
@@ -420,16 +409,16 @@ enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *un
 		list_missing(nvrtc, unit, &missing);
 		if (missing.length)
 			text_appendf(log, "\n%s%s\n", COMPILER_MISSING, missing.data);
-		return NVRTC_COMPILED;
+		return OUTCOME_OK;
 	}
 	if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION) {
 		put_hint(nvrtc, unit, toolkit, log);
-		return NVRTC_REFUSED;
+		return OUTCOME_COMPILE_FAILED;
 	}
 	text_appendf(log, "%s\n",
 		result == NVRTC_SUCCESS ? "the compiler succeeded but returned no code"
 					: nvrtc->functions.error_string(result));
-	return NVRTC_BROKEN;
+	return OUTCOME_COMPILE_CRASHED;
 }
 
 enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err)
@@ -442,7 +431,7 @@ enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err)
 	char build[48] = "";
 
 	/* PTX for an old architecture works with every version, and states the build */
-	if (nvrtc_compile(nvrtc, &unit, NULL, "compute_80", NULL, &image, &log) != NVRTC_COMPILED)
+	if (nvrtc_compile(nvrtc, &unit, NULL, "compute_80", NULL, &image, &log) != OUTCOME_OK)
 		return error_set(err, STATUS_NO_DEVICE, "%s: cannot compile an empty kernel: %s",
 			nvrtc->library.path, text_string(&log));
 	if (!build_in_bytes(image.data, image.length, build, sizeof(build)))

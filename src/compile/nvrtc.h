@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "candidate/build.h"
 #include "compile/toolkit.h"
+#include "format/result.h"
 #include "process/library.h"
 
 #define NVRTC_CALLS(CALL)                                                                          \
@@ -45,13 +46,6 @@ struct nvrtc {
 	char identity[96]; /* "NVRTC 13.0 (V13.0.88)", as nvrtcVersion() hides patch releases */
 };
 
-enum nvrtc_answer {
-	NVRTC_COMPILED,
-	NVRTC_REFUSED, /* the source or the options are wrong */
-	NVRTC_BROKEN,
-	NVRTC_LATE, /* the assembler of tile kernels took too long */
-};
-
 /* path is a file, or a name for the dynamic loader. The caller releases nvrtc also after a failure.
  */
 enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err);
@@ -64,11 +58,12 @@ char *nvrtc_file_build(const char *path);
 /* Tests the installation by compiling an empty kernel, and sets the identity. */
 enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err);
 
-/* arch "sm_90a" gives a cubin and "compute_90a" PTX; a tile kernel needs "compute_90" and gives
+/* Returns ok, compile_failed (the source or the options are wrong) or compile_crashed.
+ * arch "sm_90a" gives a cubin and "compute_90a" PTX; a tile kernel needs "compute_90" and gives
  * Tile IR. Sets `log` to the compiler's output. On success symbols[i], which the caller frees, is
  * the name of entry i in the code. Headers that `toolkit`, which may be NULL, lacks are empty,
  * because most serve only host code; a line of the log names them. */
-enum nvrtc_answer nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
+enum outcome nvrtc_compile(struct nvrtc *nvrtc, const struct build_unit *unit,
 	const struct toolkit *toolkit, const char *arch, char **symbols, struct text *image,
 	struct text *log);
 

@@ -145,30 +145,30 @@ static _Noreturn void become_assembler(
 	_exit(127);
 }
 
-static enum tile_answer wait_assembler(pid_t pid, struct text *log)
+static enum outcome wait_assembler(pid_t pid, struct text *log)
 {
 	int status;
 
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return TILE_BROKEN;
+			return OUTCOME_COMPILE_CRASHED;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return TILE_ASSEMBLED;
+		return OUTCOME_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 127) {
 		text_appendf(log, "error: tileiras ended with exit code %d\n", WEXITSTATUS(status));
-		return TILE_REFUSED;
+		return OUTCOME_COMPILE_FAILED;
 	}
 	kill(-pid, SIGKILL);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
 		text_appendf(log, "error: tileiras took longer than %d s\n", limit_seconds);
-		return TILE_LATE;
+		return OUTCOME_COMPILE_TIMEOUT;
 	}
 	if (WIFSIGNALED(status))
 		text_appendf(log, "error: tileiras was killed by signal %d (%s)\n",
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
 		text_append(log, "error: tileiras did not start\n");
-	return TILE_BROKEN;
+	return OUTCOME_COMPILE_CRASHED;
 }
 
 /* The child inherits it, and both processes can open its path. */
@@ -185,7 +185,7 @@ static struct memory_file memory_file_make(const char *name)
 	return file;
 }
 
-enum tile_answer tile_assemble(const char *folder, const char *arch, const struct text *tile_ir,
+enum outcome tile_assemble(const char *folder, const char *arch, const struct text *tile_ir,
 	struct text *cubin, struct text *log)
 {
 	struct memory_file files[] = {
@@ -199,7 +199,7 @@ enum tile_answer tile_assemble(const char *folder, const char *arch, const struc
 	char *const arguments[] = {
 		program, target, files[0].path, option_output, files[1].path, NULL};
 	char *const environment[] = {home, path, NULL};
-	enum tile_answer answer = TILE_BROKEN;
+	enum outcome answer = OUTCOME_COMPILE_CRASHED;
 	pid_t pid = -1;
 
 	if (file_write_all(input->fd, tile_ir->data, tile_ir->length, NULL) == STATUS_OK)
@@ -209,8 +209,8 @@ enum tile_answer tile_assemble(const char *folder, const char *arch, const struc
 	if (pid > 0) {
 		answer = wait_assembler(pid, log);
 		(void)file_read(output->path, log, NULL);
-		if (answer == TILE_ASSEMBLED && file_read(result->path, cubin, NULL) != STATUS_OK)
-			answer = TILE_BROKEN;
+		if (answer == OUTCOME_OK && file_read(result->path, cubin, NULL) != STATUS_OK)
+			answer = OUTCOME_COMPILE_CRASHED;
 	} else {
 		text_appendf(log, "error: tileiras did not start: %s\n", strerror(errno));
 	}

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "format/result.h"
 
 struct tile_toolkit {
 	char *folder; /* has bin/tileiras */
@@ -21,16 +22,9 @@ enum status tile_toolkit_find(
 	const char *executable_folder, struct tile_toolkit *toolkit, struct error *err);
 void tile_toolkit_release(struct tile_toolkit *toolkit);
 
-enum tile_answer {
-	TILE_ASSEMBLED,
-	TILE_REFUSED,
-	TILE_BROKEN, /* crashed or not started */
-	TILE_LATE,
-};
-
-/* Runs the assembler of `folder` for an arch like "sm_90". The log gets its output, or how the
- * process ended. */
-enum tile_answer tile_assemble(const char *folder, const char *arch, const struct text *tile_ir,
+/* Returns ok, compile_failed, compile_crashed or compile_timeout. Runs the assembler of `folder`
+ * for an arch like "sm_90". The log gets its output, or how the process ended. */
+enum outcome tile_assemble(const char *folder, const char *arch, const struct text *tile_ir,
 	struct text *cubin, struct text *log);
 
 #endif

@@ -176,20 +176,14 @@ static void explain_silence(const char *report, struct text *log)
 	text_append(log, "the compiler gave no message\n");
 }
 
-static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const struct text *log,
+static void judge(enum outcome answer, const struct build_unit *unit, const struct text *log,
 	bool is_cubin, struct compile_result *result)
 {
-	static const enum outcome outcomes[] = {
-		[NVRTC_COMPILED] = OUTCOME_OK,
-		[NVRTC_REFUSED] = OUTCOME_COMPILE_FAILED,
-		[NVRTC_BROKEN] = OUTCOME_COMPILE_CRASHED,
-		[NVRTC_LATE] = OUTCOME_COMPILE_TIMEOUT,
-	};
 	CLEANUP(memory_free) char *redefined = NULL;
 	struct text rest = {0};
 	struct cubin cubin;
 	struct error err;
-	const bool has_code = answer == NVRTC_COMPILED && is_cubin,
+	const bool has_code = answer == OUTCOME_OK && is_cubin,
 		   readable = has_code && cubin_open(&cubin, result->cubin.data,
 						  result->cubin.length, &err) == STATUS_OK;
 
@@ -200,7 +194,7 @@ static void judge(enum nvrtc_answer answer, const struct build_unit *unit, const
 		for (size_t i = 0; i < result->entry_count; i++)
 			cubin_resources(
 				&cubin, result->entries[i].symbol, &result->entries[i].resources);
-	result->outcome = outcomes[answer];
+	result->outcome = answer;
 	if (has_code) {
 		if (!has_entries(readable ? &cubin : NULL, result, &rest))
 			result->outcome =
@@ -261,7 +255,7 @@ static bool load_tile_nvrtc(struct nvrtc *nvrtc, const char *path, struct text *
 	return false;
 }
 
-static enum nvrtc_answer compile_tile(struct nvrtc *nvrtc, const struct compile_unit *request,
+static enum outcome compile_tile(struct nvrtc *nvrtc, const struct compile_unit *request,
 	char **symbols, struct text *cubin, struct text *log)
 {
 	CLEANUP(text_release) struct text tile_ir = {0};
@@ -271,28 +265,19 @@ static enum nvrtc_answer compile_tile(struct nvrtc *nvrtc, const struct compile_
 	CLEANUP(memory_free) char *arch = string_format("sm_%d", compute_capability);
 	CLEANUP(memory_free) char *virtual_arch = string_format("compute_%d", compute_capability);
 	const struct toolkit toolkit = {.folders = {include}, .folder_count = 1};
-	enum nvrtc_answer answer;
+	enum outcome answer;
 
 	if (string_starts_with(request->arch, "compute_")) {
 		text_append(log, "error: tile kernels cannot be compiled to PTX\n");
-		return NVRTC_REFUSED;
+		return OUTCOME_COMPILE_FAILED;
 	}
 	if (!load_tile_nvrtc(nvrtc, request->tile_nvrtc, log))
-		return NVRTC_BROKEN;
+		return OUTCOME_COMPILE_CRASHED;
 	answer = nvrtc_compile(
 		nvrtc, &request->unit, &toolkit, virtual_arch, symbols, &tile_ir, log);
-	if (answer != NVRTC_COMPILED)
+	if (answer != OUTCOME_OK)
 		return answer;
-	switch (tile_assemble(request->tile_folder, arch, &tile_ir, cubin, log)) {
-	case TILE_ASSEMBLED:
-		return NVRTC_COMPILED;
-	case TILE_REFUSED:
-		return NVRTC_REFUSED;
-	case TILE_LATE:
-		return NVRTC_LATE;
-	default:
-		return NVRTC_BROKEN;
-	}
+	return tile_assemble(request->tile_folder, arch, &tile_ir, cubin, log);
 }
 
 static enum status answer_unit(struct nvrtc *nvrtc, struct nvrtc *tile_nvrtc,
@@ -301,7 +286,7 @@ static enum status answer_unit(struct nvrtc *nvrtc, struct nvrtc *tile_nvrtc,
 {
 	struct compile_result result = {0};
 	struct text log = {0};
-	enum nvrtc_answer answer;
+	enum outcome answer;
 	enum status status;
 	CLEANUP(memory_free) char **symbols = NULL;
 	struct build_unit *unit = &request->unit;
