@@ -13,6 +13,7 @@ enum {
 	GROUP_HOME,
 	GROUP_NEAR,
 	GROUP_USUAL,
+	RANKS_OF_GROUP = 100000,
 	MAJOR_OLDEST = 11, /* the first version that produces cubins */
 	MAJOR_NEWEST = 19, /* with the dynamic loader; files in folders may be newer */
 };
@@ -57,37 +58,29 @@ static void version_of(const char *path, int *major, int *minor)
 		sscanf(folder, "/cuda-%*d.%4d", minor);
 }
 
-static bool is_better(const struct nvrtc_candidate *a, const struct nvrtc_candidate *b)
-{
-	if (a->group != b->group)
-		return a->group < b->group;
-	return a->major != b->major ? a->major > b->major : a->minor > b->minor;
-}
-
 static void candidate_add(const struct nvrtc_search *search, struct nvrtc_candidates *candidates,
 	const char *path, int group)
 {
-	struct nvrtc_candidate candidate = {.group = group};
 	size_t at;
+	int major, minor, rank;
 
 	for (size_t i = 0; i < candidates->count; i++)
 		if (file_is_same(candidates->items[i].path, path))
 			return;
 	if (strstr(path, "/stubs/"))
 		return;
-	version_of(path, &candidate.major, &candidate.minor);
-	if (search->driver_cuda_version && candidate.major > search->driver_cuda_version / 1000) {
+	version_of(path, &major, &minor);
+	if (search->driver_cuda_version && major > search->driver_cuda_version / 1000) {
 		text_appendf(&candidates->places, "%s: newer than the driver's CUDA %d.%d\n", path,
 			search->driver_cuda_version / 1000,
 			search->driver_cuda_version % 1000 / 10);
 		return;
 	}
 	ARRAY_GROW(candidates->items, candidates->count, candidates->capacity);
-	candidate.path = string_copy(path);
-	for (at = candidates->count++; at > 0 && is_better(&candidate, &candidates->items[at - 1]);
-		at--)
+	rank = RANKS_OF_GROUP * group - 100 * major - minor;
+	for (at = candidates->count++; at > 0 && rank < candidates->items[at - 1].rank; at--)
 		candidates->items[at] = candidates->items[at - 1];
-	candidates->items[at] = candidate;
+	candidates->items[at] = (struct nvrtc_candidate){string_copy(path), rank};
 }
 
 bool glob_below(const char *folder, const char *below, glob_t *found)

@@ -31,9 +31,9 @@ struct nvrtc_search {
 };
 
 struct nvrtc_candidate {
-	char *path;       /* a file, or a bare name for the dynamic loader */
-	int group;        /* 1 to 4: row of the table in README.md */
-	int major, minor; /* -1: not known */
+	char *path; /* a file, or a bare name for the dynamic loader */
+	int rank; /* by the row of the table in README.md, and then by the version; lower is better
+		   */
 };
 
 struct nvrtc_candidates {
