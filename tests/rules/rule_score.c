@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Occupancy, and quantization into tiles and waves.
+ * Occupancy, quantization into tiles and waves, cache lines and bank conflicts.
  */
 #include "base/memory.h"
 #include "rules/rules.h"
 #include "score/time_model.h"
+#include "score/traffic.h"
 
 /* Loads each sheet once. */
 static const struct device_spec *device_of(const struct json_at *in)
@@ -67,5 +68,72 @@ RULE(waves)
 	json_put_double(out, "waves", score.waves);
 	json_put_double(out, "waves_exact", score.waves_exact);
 	json_put_double(out, "efficiency", score.wave_efficiency_ratio);
+	return out;
+}
+
+RULE(units_mean)
+{
+	return json_new_double(alignment_units_mean(rule_size(in, "pitch"), rule_size(in, "rows"),
+		rule_size(in, "size"), rule_size(in, "unit")));
+}
+
+static void addresses_of(const struct json_at *in, uint32_t address[BANK_LANES])
+{
+	const struct rule_numbers numbers = rule_numbers(in, "address");
+
+	for (size_t i = 0; i < BANK_LANES; i++)
+		address[i] = (uint32_t)numbers.items[i];
+}
+
+RULE(wavefronts)
+{
+	const unsigned width = (unsigned)rule_size(in, "width");
+	struct json *out = json_new_array();
+	uint32_t address[BANK_LANES];
+
+	addresses_of(in, address);
+	json_push(out, json_new_int(bank_wavefronts(address, width)));
+	json_push(out, json_new_int(bank_wavefronts_nominal(width)));
+	json_push(out, json_new_int(bank_wavefronts_least(address, width)));
+	return out;
+}
+
+/* A launch with one tile, and an access of shared memory for each of "accesses". */
+RULE(traffic)
+{
+	const struct json_at list = rule_member(in, "accesses");
+	struct work_tile tile = {.when = true,
+		.rows = (uint32_t)rule_size(in, "rows"),
+		.row_bytes = (uint32_t)rule_size(in, "size"),
+		.pitch_bytes = rule_size(in, "pitch")};
+	struct launch_work launch = {.tiles = &tile,
+		.tile_count = 1,
+		.units = rule_number(in, "units"),
+		.steps_mean = rule_number(in, "steps"),
+		.smem_access_count = json_count(&list)};
+	struct json *out = json_new_object();
+	struct traffic traffic;
+
+	launch.smem_accesses =
+		memory_zeroed(launch.smem_access_count + 1, sizeof(struct work_smem_access));
+	for (size_t i = 0; i < launch.smem_access_count; i++) {
+		const struct json_at item = json_item(&list, i);
+		struct work_smem_access *access = &launch.smem_accesses[i];
+
+		access->when = true;
+		access->is_write = rule_flag(&item, "is_write");
+		access->width_bytes = (unsigned)rule_size(&item, "width");
+		access->bytes_per_step = rule_number(&item, "bytes");
+		addresses_of(&item, access->address);
+	}
+	launch.per_step[PIPE_L2_READ] = rule_number(in, "read");
+	launch.epilogue[PIPE_L2_WRITE] = rule_number(in, "written");
+	traffic_compute(&launch, &traffic);
+	json_put_double(out, "lines", traffic.lines_per_row_ratio);
+	json_put_double(out, "sectors", traffic.sectors_per_row_ratio);
+	json_put_double(out, "l2", traffic.l2_bytes);
+	json_put_double(out, "smem_read", traffic.smem_read_bytes);
+	json_put_double(out, "smem_written", traffic.smem_write_bytes);
+	json_put_double(out, "conflicts", traffic.bank_conflict_ratio);
 	return out;
 }

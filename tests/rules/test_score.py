@@ -1,4 +1,4 @@
-"""Occupancy and quantization (score/occupancy.h, score/time_model.h)."""
+"""Occupancy, quantization, cache lines and bank conflicts (score/occupancy.h, score/time_model.h, score/traffic.h)."""
 import json
 import math
 
@@ -94,3 +94,66 @@ def test_clusters_leave_sms_idle(blocks_per_sm, size, max_clusters):
 	got = ask("waves", device="h200-sxm", units=512, steps=1, schedule=GRID, grid=[512, 1, 1], cluster=[size, 1, 1], blocks_per_sm=blocks_per_sm, max_clusters=max_clusters)
 	clusters = max_clusters if max_clusters > 0 else known * blocks_per_sm
 	assert got["per_wave"] == clusters * size
+
+
+# ---- cache lines and sectors ----
+rows = draw.fixed_dictionaries({"pitch": draw.integers(1, 4100), "rows": draw.integers(1, 200), "size": draw.integers(1, 300)})
+
+
+def units(shape, unit):
+	"""Units that the rows touch on average."""
+	starts = [row * shape["pitch"] for row in range(shape["rows"])]
+	return sum((start + shape["size"] - 1) // unit - start // unit + 1 for start in starts) / shape["rows"]
+
+
+@given(rows, draw.sampled_from([4, 32, 128]))
+def test_units_are_the_mean_over_all_rows(shape, unit):
+	assert close(ask("units_mean", unit=unit, **shape), units(shape, unit))
+
+
+# ---- bank conflicts ----
+@draw.composite
+def accesses(pick):
+	width = pick(draw.sampled_from([1, 2, 4, 8, 16]))
+	stride, lanes, first = pick(draw.sampled_from([0, 1, 2, 3, 4, 8, 9, 32, 33])), pick(draw.sampled_from([1, 2, 4, 8, 16, 32])), pick(draw.integers(0, 40))
+	address = pick(draw.one_of(
+		draw.just([stride * lane for lane in range(32)]),  # columns of a matrix
+		draw.just([first + stride * (lane % lanes) for lane in range(32)]),
+		draw.just([stride * (lane // lanes) for lane in range(32)]),  # lanes with one address
+		draw.just([(lane & 1) | lane >> 2 << 1 for lane in range(32)]),  # n and n^2 have one address
+		draw.just([lane % 16 * 8 + (lane // 16 ^ lane % 8) for lane in range(32)]),  # a swizzle
+		draw.lists(draw.integers(0, 70), min_size=32, max_size=32)))
+	return {"width": width, "address": [width * each for each in address]}
+
+
+def words(address, width):
+	return {(each + byte) // 4 for each in address for byte in range(width)}
+
+
+def wavefronts(address, width):
+	at_once = 32 if width <= 4 else 128 // width
+	if width > 4 and any(all(address[n] == address[n ^ step] for n in range(32)) for step in (1, 2)):
+		at_once *= 2
+	groups = (words(address[at:at + at_once], width) for at in range(0, 32, at_once))
+	return sum(max(sum(word % 32 == bank for word in group) for bank in range(32)) for group in groups)
+
+
+@given(accesses())
+def test_each_bank_serves_one_word_at_once(access):
+	assert ask("wavefronts", **access) == [wavefronts(**access), max(1, access["width"] // 4), math.ceil(len(words(**access)) / 32)]
+
+
+@given(rows, draw.lists(accesses(), max_size=3), draw.lists(draw.booleans(), min_size=3, max_size=3), draw.integers(1, 9), draw.integers(1, 5))
+def test_misaligned_rows_and_conflicts_multiply_bytes(shape, drawn, writes, count, steps):
+	drawn = [{**access, "bytes": 1000, "is_write": is_write} for access, is_write in zip(drawn, writes)]
+	got = ask("traffic", accesses=drawn, units=count, steps=steps, read=64, written=32, **shape)
+	lines, sectors = (units(shape, unit) / math.ceil(shape["size"] / unit) for unit in (128, 32))
+	assert close(got["lines"], lines) and close(got["sectors"], sectors)
+	assert close(got["l2"], count * (64 * steps + 32) * sectors)
+	def bytes_of(each, count):  # of an access that takes this many wavefronts
+		return 1000 * count / max(1, each["width"] // 4)
+
+	for name, is_write in ("smem_read", False), ("smem_written", True):
+		assert close(got[name], sum(bytes_of(each, wavefronts(each["address"], each["width"])) for each in drawn if each["is_write"] == is_write))
+	least = sum(bytes_of(each, math.ceil(len(words(each["address"], each["width"])) / 32)) for each in drawn)
+	assert close(got["conflicts"], (got["smem_read"] + got["smem_written"]) / least if drawn else 1)

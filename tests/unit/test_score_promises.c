@@ -8,20 +8,6 @@
 #include "score/block_model.h"
 #include "unit/score_cases.h"
 
-/* The minimum number of wavefronts is ceil(distinct words / 32), for any access width. */
-TEST(the_least_wavefronts_are_rounded_up)
-{
-	for (uint32_t width = 4; width <= 16; width *= 2)
-		for (uint32_t distinct = 1; distinct <= BANK_LANES; distinct++) {
-			uint32_t address[BANK_LANES];
-
-			for (uint32_t lane = 0; lane < BANK_LANES; lane++)
-				address[lane] = lane % distinct * width;
-			assert_int_equal(bank_wavefronts_least(address, width),
-				(distinct * width / 4 + 31) / 32);
-		}
-}
-
 /* A launch of ten units with a different amount in each phase and pipe. */
 static struct launch_work uneven_launch(void)
 {
