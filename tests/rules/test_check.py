@@ -4,9 +4,11 @@ import json
 import xml.etree.ElementTree
 from math import hypot
 
+import numpy
 from hypothesis import given, strategies as draw
 
 from oracle import ask, close, close_interval, student
+from test_statistics import interval
 
 ratios = draw.sampled_from([0.85, 0.93, 0.95, 0.96, 0.97, 0.99, 1.0, 1.01, 1.02, 1.03, 1.035, 1.04, 1.05, 1.06, 1.1, 1.2])
 
@@ -170,3 +172,20 @@ def test_all_outputs_tell_the_same(rows):
 		f"{100 * (row['ratio'] - 1):+.1f}%" if row["ratio"] else "") for row in rows)
 	assert f"{got['text'].splitlines()[-1]}" == ", ".join(f"{counts[name]} {name}" for name in
 		("failed", "other bits", "slower", "unclear", "not comparable", "faster", "same") if counts[name])
+
+
+def checked(chance, truth, rounds):
+	"""The verdict of a simulated check; sometimes another process disturbs a sample."""
+	def estimate(factor):
+		times = factor * (1 + 0.02 * (2 * chance.random(rounds) - 1)) * numpy.where(chance.random(rounds) < 0.05, 1.3, 1)
+		return interval(list(times), 0.99)
+	(then, then_low, then_high), (now, now_low, now_high) = estimate(1), estimate(truth)
+	ratio = now / then
+	return judge(0.05, 0.01, {"value": ratio, "low": ratio * (1 - hypot(1 - now_low / now, then_high / then - 1)), "high": ratio * (1 + hypot(now_high / now - 1, 1 - then_low / then))})
+
+
+def test_rates_are_as_promised():
+	"""No false alarm, nor for 1%; 5% are found in the last look, and never called the same in the first."""
+	chance = numpy.random.default_rng(11)
+	for truth, rounds, allowed in (1, 24, {"same", "unclear"}), (1, 99, {"same"}), (1.01, 24, {"same", "unclear"}), (1.05, 99, {"slower"}), (1.05, 24, {"slower", "unclear"}):
+		assert {checked(chance, truth, rounds) for _ in range(150)} <= allowed, (truth, rounds)
