@@ -2,6 +2,9 @@
  *
  * Tuned files: merging two, adding an entry to one, and exporting tables.
  */
+#include <unistd.h>
+
+#include "base/file.h"
 #include "base/memory.h"
 #include "export/export.h"
 #include "format/merge.h"
@@ -38,6 +41,29 @@ RULE(merge)
 	json_put_int(out, "equal", (int64_t)summary.equal);
 	json_put_int(out, "outranked", (int64_t)summary.outranked);
 	json_put_int(out, "conflicts", (int64_t)summary.conflicts);
+	return out;
+}
+
+/* The text of a file that has `into`, after a writer with `from` saved it; or {"refused": message}.
+ */
+RULE(save)
+{
+	const char *folder = getenv("TMPDIR");
+	CLEANUP(memory_free)
+	char *path = string_format("%s/rules-%d.json", folder ? folder : "/tmp", (int)getpid());
+	struct tuned into, from;
+	struct text text = {0};
+	struct json *out = json_new_object();
+	struct error err = {0};
+
+	tuned_of(in, "into", &into);
+	tuned_of(in, "from", &from);
+	rule_expect(tuned_replace(&into, path, &err), &err);
+	if (tuned_save(&from, path, rule_string(in, "run"), &err) != STATUS_OK)
+		json_put_string(out, "refused", err.message);
+	rule_expect(file_read(path, &text, &err), &err);
+	unlink(path);
+	json_put_string(out, "text", text_string(&text));
 	return out;
 }
 

@@ -1,7 +1,7 @@
 """Which entries and rows of tuned files remain (format/merge.h, format/tuned.h)."""
 import json
 
-from hypothesis import given, strategies as draw
+from hypothesis import given, settings, strategies as draw
 
 from oracle import ask
 
@@ -27,7 +27,7 @@ def row(pick, family):
 	us, width = pick(draw.sampled_from([5.0, 5.03, 5.2, 5.7, 6.0, 7.0])), pick(draw.sampled_from([0, 0, 0.02]))
 	digests = pick(draw.sampled_from([None, "0" * 16, "1" * 16]))
 	bits = {"bits": {"inputs": 2, "rows": 1, "digests": [digests]}} if digests else {}
-	return {"family": family, **bits, "configuration": {"BM": pick(draw.integers(1, 9))}, "kernel_hash": "",
+	return {"family": family, **bits, "configuration": {"BM": pick(draw.integers(1, 9))}, "kernel_hash": "", "newer": pick(draw.integers(0, 99)),
 		"time_us": {"median": us, "ci95_low": us * (1 - width), "ci95_high": us * (1 + width), "samples": 3}}
 
 
@@ -46,7 +46,7 @@ def entry(pick, problem, run, others, older_winner):
 		if other != run and (number or older_winner):
 			each["run"] = other
 	found = {"operation": "gemm", "problem": {"M": problem, "dtype": "bf16"}, "timing": pick(draw.sampled_from(["measured", "measured", "predicted"])), "run": run,
-		"winner": rows[0], "tied": [pick(row(rows[0]["family"]))], "families": rows[1:]}
+		"winner": rows[0], "tied": [pick(row(rows[0]["family"]))], "families": rows[1:], "newer": {"x": [problem]}}
 	if pick(draw.integers(0, 3)) == 0:
 		found["unfinished"] = True
 	if not older_winner and pick(draw.integers(0, 3)) == 0:
@@ -65,14 +65,15 @@ def files(pick, most=3, older_winner=False):
 		problems = [1] if older_winner else pick(draw.lists(draw.sampled_from([1, 2, 3]), max_size=most, unique=True))
 		entries = [pick(entry(problem, pick(draw.sampled_from([*known])), [*known], older_winner)) for problem in problems]
 		listed = sorted({each["run"] for e in entries for each in rows_of(e)})
-		found.append({"format": "tiletune.tuned/1", "device": DEVICE, "runs": [known[each] for each in listed], "entries": entries})
+		found.append({"format": "tiletune.tuned/1", "device": DEVICE, "runs": [known[each] for each in listed], "entries": entries, "newer": [1, {}]})
 	return known, found[0], found[1]
 
 
 def shape(found):
-	"""The compared parts of an entry: the run, the winner, and the rows of families in any order, with the runs that measured them."""
-	rows = [(each["family"], each["time_us"]["median"], each.get("run", found["run"]), "lost" in each) for each in [found["winner"], *found["families"]]]
-	return found["timing"], found["run"], bool(found.get("unfinished")), "bits" in found, rows[0], sorted(rows[1:]), len(found["tied"])
+	"""The compared parts of an entry: the run, the winner, and the rows of families in any order, with the runs that measured them and members of newer
+	versions."""
+	rows = [(each["family"], each["time_us"]["median"], each.get("run", found["run"]), "lost" in each, each["newer"]) for each in [found["winner"], *found["families"]]]
+	return found["timing"], found["run"], bool(found.get("unfinished")), "bits" in found, rows[0], sorted(rows[1:]), [each["newer"] for each in found["tied"]], found["newer"]
 
 
 def rows_of(found):
@@ -213,3 +214,29 @@ def test_files_of_other_gpus_are_refused(drawn, change):
 	got = ask("merge", into=into, **{"from": {**other, "device": {**DEVICE, change[0]: change[1]}}})
 	assert "only files of one GPU model can be merged" in got["refused"]
 	assert [shape(each) for each in got["tuned"]["entries"]] == [shape(each) for each in into["entries"]]
+
+
+@settings(max_examples=80)
+@given(files(), draw.sampled_from(["r0", "r1"]))
+def test_a_saved_file_has_what_another_writer_saved(drawn, run):
+	_, into, other = drawn
+	text = ask("save", into=into, **{"from": other}, run=run)["text"]
+	merged = ask("merge", into=other, **{"from": into}, run=run)["tuned"]
+	saved = json.loads(text)
+	assert saved == merged and saved["newer"] == [1, {}]
+	lines = text.splitlines()  # runs and entries take one line each
+	assert [json.loads(line.rstrip(",")) for line in lines if line.startswith('{"')] == saved["runs"] + saved["entries"]
+
+
+def test_files_are_of_one_model():
+	"""Which is the same under any name that matches one sheet; a part of a GPU (MIG) is another."""
+	def file_of(name, sheet, capability, sms):
+		return {"format": "tiletune.tuned/1", "device": {"name": name, **({"sheet": sheet} if sheet else {}), "compute_capability": capability, "sm_count": sms}, "runs": [], "entries": []}
+	own = "NVIDIA H200", "h200-sxm", 90, 132
+	for other, is_same in ((own, True), (("NVIDIA H200 SXM5 141 GB", *own[1:]), True), (("NVIDIA H200", None, 90, 132), True), (("NVIDIA H200", "h200-sxm", 90, 66), False),
+			(("NVIDIA H100", "h100-sxm", 90, 132), False), (("NVIDIA H200", "h200-sxm", 100, 132), False), (("NVIDIA X", None, 90, 132), False)):
+		got = ask("save", into=file_of(*own), **{"from": file_of(*other)})
+		assert ("refused" not in got) == is_same, (other, got)
+		assert is_same or json.loads(got["text"])["device"]["sm_count"] == 132
+	got = ask("save", into=file_of("NVIDIA A", None, 86, 84), **{"from": file_of("NVIDIA B", None, 86, 84)})
+	assert "the file is for NVIDIA A with 84 SMs, but from is for NVIDIA B with 84 SMs" in got["refused"]

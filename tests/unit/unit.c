@@ -18,7 +18,7 @@ void unit_group_register(struct unit_group *group)
 	groups = group;
 }
 
-/* "tuned" is the name of "tests/unit/test_tuned.c". */
+/* "score" is the name of "tests/unit/test_score.c". */
 static bool has_name(const struct unit_group *group, const char *name)
 {
 	const char *base = strrchr(group->file, '/');
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 	if (!group) {
 		group = find(argc > 1 ? argv[1] : NULL);
 		if (!group) {
-			fprintf(stderr, "expected the name of a file of tests, as: unit tuned\n");
+			fprintf(stderr, "expected the name of a file of tests, as: unit score\n");
 			return 2;
 		}
 		setenv(group_variable, argv[1], 1);

@@ -8,8 +8,8 @@
  * 		assert_true(...);
  * 	}
  *
- * One program holds the tests of all files; unit.c has its main(). `unit tuned` runs the tests of
- * test_tuned.c in the order of the file, and TEST=NAME (with *) in the environment selects some of
+ * One program holds the tests of all files; unit.c has its main(). `unit score` runs the tests of
+ * test_score.c in the order of the file, and TEST=NAME (with *) in the environment selects some of
  * them.
  */
 #ifndef TESTS_UNIT_H
