@@ -23,7 +23,7 @@ TESTS = {
 	"src/device/*": "rules/runs rules/journal cli/replay",
 	"src/export/*": "rules/export cli/export check/export",
 	"src/family/*": "unit/problem unit/plan rules/problem unit/floor",
-	"src/format/*": "rules/keys unit/journal unit/entry unit/result rules/tuned rules/journal rules/lookup fuzz/journal cli/merge cli/replay cli/known cli/retune",
+	"src/format/*": "rules/keys unit/journal unit/entry rules/records rules/tuned rules/journal rules/lookup fuzz/journal cli/merge cli/replay cli/known cli/retune",
 	"src/launch/*": "unit/launch fuzz/bundle check/launch",
 	"src/measure/*": "rules/keys unit/device_* unit/sampling unit/energy cli/bad_kernels",
 	"src/plan/*": "unit/plan",

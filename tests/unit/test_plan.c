@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans: their JSON, limits of launches, the driver's rules for tensor maps, references.
- * tests/checks/grids.py tests the plans of families.
+ * Plans: limits of launches, the driver's rules for tensor maps, references.
+ * tests/checks/grids.py tests the plans of families, tests/rules/test_records.py their JSON.
  */
 #include <math.h>
 
@@ -14,79 +14,6 @@
 #include "unit/kernel_fixture.h"
 #include "candidate/candidate_work.h"
 #include "candidate/candidate.h"
-
-/* Returns the plan of a small widget as JSON; the caller frees it. */
-static char *plan_text(void)
-{
-	struct fixture fixture;
-	struct plan plan = {0};
-	struct json *tree;
-	struct error err = {0};
-	char *text;
-
-	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", "full", small, "", NULL);
-	assert_ok(candidate_plan(fixture.bound, fixture.values, &plan, &err));
-	tree = record_to_json(&plan_record, &plan);
-	text = json_print(tree, true);
-	json_free(tree);
-	plan_release(&plan);
-	fixture_close(&fixture);
-	return text;
-}
-
-TEST(broken_plans_are_refused)
-{
-	static const struct {
-		const char *from, *to, *message;
-	} cases[] = {
-		{"", "", NULL},
-		{"\"role\":\t\"in\"", "\"role\":\t\"inn\"",
-			"$.buffers[0].role: expected one of \"in\", \"out\", \"inout\", "
-			"\"workspace\", found"},
-		{"\"dtype\":\t\"fp16\"", "\"dtype\":\t\"fp15\"",
-			"$.buffers[0].dtype: expected one of \"fp32\", \"tf32\""},
-		{"\"bytes\":\t16384", "\"bytes\":\t-1",
-			"$.buffers[0].bytes: expected an integer of at least 0"},
-		{"\"init\":\t\"each\"", "\"init\":\t\"now\"",
-			"$.buffers[3].init: expected one of \"none\", \"once\", \"each\""},
-		{"\"tensors\":\t3", "\"tensors\":\t30", "there are more tensors than buffers"},
-		{"\"buffer\":\t1", "\"buffer\":\t100",
-			"the \"buffer\" of tensor map 1 is not in the plan"},
-		{"\"tensor_map\":\t1", "\"tensor_map\":\t2",
-			"argument 2 of launch 0 has a buffer or tensor map that is not in the "
-			"plan"},
-		{"\"i32\":\t128", "\"i33\":\t128", "$.launches[0].args[6].i33: unknown member"},
-		{"\"grid\":\t[4, 1, 1]", "\"grid\":\t[4, 1]",
-			"$.launches[0].grid: expected 3 elements"},
-		{"\"swizzle_bytes\":\t128", "\"swizzle_bytes\":\t100",
-			"swizzle: expected 0, 32, 64"},
-		{"\"launches\"", "\"launch\"", "$.launch: unknown member"},
-	};
-	CLEANUP(memory_free) char *good = plan_text();
-	struct error err = {0};
-
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		char *text = text_with(good, cases[i].from, cases[i].to);
-		struct json *tree;
-		struct json_at at;
-		struct plan plan = {0};
-
-		assert_ok(json_parse(text, strlen(text), "plan", &tree, &err));
-		at = json_root(tree, "plan");
-		if (cases[i].message) {
-			assert_fails(record_from_json(&plan_record, &at, &plan, NULL, &err),
-				STATUS_BAD_INPUT, cases[i].message);
-			assert_null(plan.launches);
-		} else {
-			assert_ok(record_from_json(&plan_record, &at, &plan, NULL, &err));
-			assert_int_equal(plan.tensor_count, 3);
-			assert_int_equal(plan.tensor_maps[0].rank, 2);
-			plan_release(&plan);
-		}
-		json_free(tree);
-		free(text);
-	}
-}
 
 /* Makes one change to the widget and expects that its plan and work are refused, where no
  * constraint removes the configuration first. tests/errors/family.txt has more limits. */
