@@ -1,11 +1,9 @@
 #!/usr/bin/python3
-"""Converts a journal of an earlier version to the current format.
+"""Gives each line of a journal its run's id and its checksum, if it lacks them.
 
 	python3 tests/tools/journal_expand.py OLD.jsonl[.gz] -o NEW.jsonl[.gz]
 
-OLD may have tables of evaluations ("event": "evaluations", the compact form that `tiletune export --format journal` wrote), and lines
-without a checksum or the id of their run. NEW has one line for each evaluation, and every line has its run's id and its checksum. No
-figure changes. NEW may be OLD; it is compressed if its name ends with .gz.
+Lines with a wrong checksum are left out, and no figure changes. NEW may be OLD; it is compressed if its name ends with .gz.
 
 	--thin	for archives: leaves out scores, hashes of kernels, the samples of the search (but not their summary), and
 		digits beyond the sixth"""
@@ -17,53 +15,9 @@ import re
 import sys
 import zlib
 
-# members of an evaluation, in the order of the program
-MEMBERS = ("family", "configuration", "outcome", "detail", "predicted", "time_us", "energy", "samples_us", "flags", "resources")
-
 
 def fail(text):
 	sys.exit(f"journal_expand.py: {text}")
-
-
-def numbered(tree):
-	"""Turns objects whose keys are 0, 1, ... into lists."""
-	if not isinstance(tree, dict):
-		return tree
-	whole = {key: numbered(value) for key, value in tree.items()}
-	numbers = [str(i) for i in range(len(whole))]
-	return [whole[number] for number in numbers] if whole and set(whole) == set(numbers) else whole
-
-
-def evaluation_of(paths, parameters, where):
-	"""One evaluation from {path: value}; a path names a nested member, "resources.0.regs_per_thread"."""
-	tree, configuration = {}, {}
-	for path, value in paths.items():
-		*way, last = path.split(".")
-		if way == ["configuration"]:
-			configuration[last] = value
-			continue
-		node = tree
-		for key in way:
-			node = node.setdefault(key, {})
-			if not isinstance(node, dict):
-				fail(f"{where}: expected one value at {path}, found another above it")
-		node[last] = value
-	found = {**numbered(tree), "configuration": ",".join(
-		f"{name}={configuration[name] if isinstance(configuration[name], str) else json.dumps(configuration[name])}"
-		for name in parameters if name in configuration)}
-	order = [name for name in MEMBERS if name in found] + [name for name in found if name not in MEMBERS]
-	return {name: found[name] for name in order}
-
-
-def rows_of(table, where):
-	"""(place in the problem's list, evaluation) of each row of a table."""
-	for name, column in table["columns"].items():
-		if len(column) != len(table["places"]):
-			fail(f"{where}: expected {len(table['places'])} values of {name}, found {len(column)}")
-	for row, place in enumerate(table["places"]):
-		paths = dict(table["same"])
-		paths.update({name: column[row] for name, column in table["columns"].items() if column[row] is not None})
-		yield place, evaluation_of(paths, table["parameters"], where)
 
 
 def rounded(value):
@@ -116,32 +70,14 @@ def parsed(path):
 
 
 def expanded(path):
-	"""The lines of a journal, each with its run's id, and tables as one evaluation per line, in the problem's order."""
-	run, tables = None, {}
-
-	def flush():
-		for (event, problem, of_run), rows in sorted(tables.items(), key=lambda item: item[0][0] == "final"):
-			for place in sorted(rows):
-				yield {"event": event, "problem": problem, **rows[place]}, of_run
-		tables.clear()
-
+	"""(line, the run that it belongs to) of each line."""
+	run = None
 	for where, line in parsed(path):
-		if line["event"] == "evaluations":
-			rows = tables.setdefault((line["of"], line["problem"], line.get("run", run)), {})
-			for place, evaluation in rows_of(line, where):
-				if place in rows:
-					fail(f"{where}: expected a place that no other row has, found {place} again")
-				rows[place] = evaluation
-			continue
-		yield from flush()
 		if line["event"] == "run":
 			run = line["id"]
-			yield line, None
 		elif run is None:
 			fail(f"{where}: expected a run line first, found event {line['event']}")
-		else:
-			yield line, line.get("run", run)
-	yield from flush()
+		yield line, None if line["event"] == "run" else line.get("run", run)
 
 
 def main():
