@@ -83,7 +83,7 @@ static enum status trees_check(
 	for (size_t f = 0, i = 0; f < trees->feature_count; f++)
 		for (size_t k = 0; k < trees->features[f].threshold_count; k++)
 			trees->questions[i++] = (struct question){
-				(uint16_t)f, (float)trees->features[f].thresholds[k]};
+				(uint32_t)f, (double)(float)trees->features[f].thresholds[k]};
 	for (size_t i = 0; i < trees->count * TREE_DEPTH; i++) {
 		if (trees->items[i / TREE_DEPTH].questions[i % TREE_DEPTH] < trees->question_count)
 			continue;
@@ -126,7 +126,8 @@ double trees_sum(const struct trees *trees, const float *features)
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < trees->question_count; i++)
-		answers[i] = features[trees->questions[i].feature] > trees->questions[i].threshold;
+		answers[i] = (double)features[trees->questions[i].feature] >
+			     trees->questions[i].threshold;
 	for (size_t i = 0; i < trees->count; i++) {
 		const struct tree *tree = &trees->items[i];
 		unsigned leaf = 0;

@@ -22,8 +22,8 @@ struct tree_feature {
 };
 
 struct question {
-	uint16_t feature;
-	float threshold; /* tests feature > threshold */
+	uint32_t feature;
+	double threshold; /* rounded to a float, as features are; tests feature > threshold */
 };
 
 struct tree {

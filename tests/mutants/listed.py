@@ -15,7 +15,7 @@ import sys
 COPY = os.path.abspath("build/mutants/listed")
 # tests that may see a mistake in a file: the first pattern that fits counts
 TESTS = {
-	"src/advise/*": "unit/lookup unit/variant rules/lookup cli/lookup cli/bits cli/advise*",
+	"src/advise/*": "unit/variant rules/lookup cli/lookup cli/bits cli/advise*",
 	"src/base/*": "rules/statistics rules/selection rules/check rules/keys",
 	"src/candidate/*": "unit/configuration unit/candidate rules/keys cli/known cli/own_data",
 	"src/check/*": "unit/check rules/check cli/check_* check/check_walk",
@@ -28,7 +28,7 @@ TESTS = {
 	"src/measure/*": "rules/keys unit/device_* unit/sampling unit/energy cli/bad_kernels",
 	"src/plan/*": "unit/plan",
 	"src/python/*": "check/python",
-	"src/report/*": "unit/report cli/report rules/journal",
+	"src/report/*": "cli/report rules/journal",
 	"src/score/*": "rules/score unit/score unit/score_promises check/scores",
 	"src/search/*": "unit/strategy unit/gaussian unit/search_promises rules/search",
 	"src/tune/*": "rules/runs unit/selection unit/conclude rules/selection rules/budget rules/problem rules/journal cli/bits cli/known cli/replay cli/shards "

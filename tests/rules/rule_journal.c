@@ -99,6 +99,8 @@ RULE(report)
 		json_put_string(item, "problem", entry->problem);
 		json_put_int(item, "searches", (int64_t)entry->search_count);
 		json_put_string(item, "winner", entry->configuration);
+		if (entry->winner)
+			json_put_double(item, "us", entry->winner->time.median);
 		for (int k = 0; k < OUTCOME_COUNT; k++)
 			if (entry->outcomes[k])
 				json_put_int(counts, outcome_names[k], (int64_t)entry->outcomes[k]);

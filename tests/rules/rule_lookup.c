@@ -60,9 +60,23 @@ RULE(toy_predictions)
 	return out;
 }
 
+/* The toy's corrections, which double the predicted time of two rows per block. */
+static struct learned *learned_of(struct toy *toy)
+{
+	static const char *const configs[] = {"tests/data/score/configs", NULL};
+	static struct learned learned;
+	struct error err = {0};
+
+	unsetenv("TILETUNE_LEARNED");
+	rule_expect(learned_open(&(struct learned_choice){0}, configs, "toy", &toy->catalogue,
+			    &learned, &err),
+		&err);
+	return &learned;
+}
+
 RULE(lookup)
 {
-	const struct toy *toy = toy_open();
+	struct toy *toy = toy_open();
 	const struct json_at at = rule_member(in, "tuned");
 	const struct problem *problem = problem_of(in);
 	struct tuned tuned;
@@ -80,11 +94,14 @@ RULE(lookup)
 	json_append(at.node, false, &content);
 	rule_expect(tuned_parse(&content, "tuned", &tuned, &err), &err);
 	tuned_complete(&tuned, &toy->catalogue);
+	toy->device->learned = rule_flag(in, "learned") ? learned_of(toy) : NULL;
 	rule_expect(lookup_find(&request, problem, &answer, &err), &err);
+	toy->device->learned = NULL;
 	json_put_string(out, "grade", lookup_grade_names[answer.grade]);
 	json_put_string(out, "why", answer.why);
 	if (answer.from) {
 		json_put_string(out, "configuration", tuned_row_configuration(&answer.result));
+		json_put_int(out, "blocks", answer.result.launches[0].shape.grid[0]);
 		json_put(out, "told", json_copy(lookup_entry(&answer, problem).winner.why));
 	}
 	json_put_double(out, "predicted", answer.predicted_us);

@@ -136,6 +136,7 @@ def test_a_report_counts_each_candidate_of_a_chain_once(drawn):
 					outcomes.setdefault(configuration, outcome)
 			expected.append((name, problem["problem"], len(searches), dict(collections.Counter(outcomes.values()))))
 	assert [(each["run"], each["problem"], each["searches"], each["outcomes"]) for each in got] == expected
+	assert all(("us" in each) == bool(each["winner"]) and each.get("us", 2.0) == 2.0 for each in got)
 
 
 @given(journals(), draw.sampled_from(["M=1", "M=2"]))

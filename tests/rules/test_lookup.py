@@ -85,6 +85,28 @@ def test_the_own_entry_or_the_models_choice_among_all_others(entries, rows, colu
 	assert {name: got["told"].get(name) for name in told} == told and got["told"]["grade"] == got["grade"]
 
 
+def put(problem, *configuration):
+	row = {"family": "row_softmax/online", "configuration": dict(zip(PARAMETERS, configuration)), "kernel_hash": "", "time_us": {"median": 10, "ci95_low": 9, "ci95_high": 11, "samples": 5}}
+	return {"operation": "row_softmax", "problem": dict(zip(("rows", "cols"), problem)), "timing": "measured", "run": "r", "winner": row, "tied": [], "families": []}
+
+
+def test_reasons_and_launches():
+	def asked(rows, columns, *entries, **more):
+		return ask("lookup", tuned=file_of(list(entries)), problem=text({"rows": rows, "cols": columns}), **more)
+	us = predictions("rows=4096,cols=1000")
+	slowest = (int(pair.split("=")[1]) for pair in max(us, key=us.get).split(","))
+	for got, grade, why in ((asked(7, 1000), "refused", "no entry of this operation"), (asked(100000, 16, put((100000, 1000), 256, 2, 4, 1)), "refused", "half of the threads would have nothing"),
+			(asked(4096, 1000, put((4000, 1000), *slowest)), "refused", "slower than the family's default"),
+			(asked(7, 1000, put((100000, 1000), 128, 1, 2, 4)), "nearest by model", "the model chose its launch arguments")):
+		assert got["grade"] == grade and why in got["why"], got
+	assert "launch arguments" not in asked(90000, 1000, put((100000, 1000), 128, 1, 2, 4))["why"]
+	assert asked(1001, 1000, put((4096, 1000), 128, 2, 2, 1))["blocks"] == 501
+	two = put((4096, 1000), 128, 2, 4, 1), put((4000, 1000), 128, 4, 4, 1)
+	alone, learned = asked(7, 1000, *two), asked(7, 1000, *two, learned=True)
+	assert ("ROWS=2" in alone["configuration"], "ROWS=4" in learned["configuration"]) == (True, True)
+	assert alone["predicted"] < learned["predicted"] <= learned["default"] and asked(7, 1000, *two) == alone
+
+
 @given(entries(), draw.data(), draw.sampled_from(ROWS), draw.sampled_from(COLUMNS[-2:]), draw.booleans())
 def test_the_order_of_entries_decides_nothing(entries, data, rows, columns, bits):
 	"""Nor do entries of other operations, objectives and, for bits, other classes that are put between them."""
