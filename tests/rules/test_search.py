@@ -139,6 +139,15 @@ def test_the_gaussian_process_is_the_textbook_one(view, data):
 				assert covariances[i][k] >= covariances[i][z] - 1e-6
 
 
+def test_values_without_an_order_are_as_far_apart_as_ends():
+	def covariances(ordered):
+		family = {"levels": [6], "ordered": [ordered], "arguments": [0], "configurations": [*range(6)]}
+		return ask("gaussian", families=[family], predicted=[1.0] * 6, seed=1, rows=[0], values=[0.0], early=9)["covariances"]
+	ordered, unordered = covariances(1), covariances(0)
+	assert ordered[0] == sorted(ordered[0], reverse=True) and ordered[0][0] > ordered[0][5]
+	assert all(close(unordered[a][b], ordered[0][0 if a == b else 5]) for a in range(6) for b in range(6))
+
+
 def improvement(gain, deviation):
 	u = gain / deviation
 	return deviation * (u * math.erfc(-u / math.sqrt(2)) / 2 + math.exp(-u * u / 2) / math.sqrt(2 * math.pi))

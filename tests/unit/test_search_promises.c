@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Promises of the headers of src/search about single steps: choice of parents and distance of
- * values.
+ * The parents that evolution chooses.
  */
 #include "unit/unit.h"
 
@@ -9,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "search/gaussian.h"
 #include "search/strategy.h"
 
 enum {
@@ -24,7 +22,7 @@ struct grid {
 	choice (*configurations)[AXES];
 };
 
-static void grid_open(struct grid *grid, choice levels, bool is_ordered)
+static void grid_open(struct grid *grid, choice levels)
 {
 	const size_t count = (size_t)levels * levels * levels;
 	double *predicted_us = memory_zeroed(count, sizeof(*predicted_us));
@@ -32,7 +30,7 @@ static void grid_open(struct grid *grid, choice levels, bool is_ordered)
 	*grid = (struct grid){
 		.configurations = memory_zeroed(count, sizeof(*grid->configurations))};
 	for (size_t p = 0; p < AXES; p++)
-		grid->parameters[p] = (struct search_parameter){levels, is_ordered, false};
+		grid->parameters[p] = (struct search_parameter){levels, false, false};
 	for (size_t i = 0; i < count; i++) {
 		grid->configurations[i][0] = (choice)(i / levels / levels);
 		grid->configurations[i][1] = (choice)(i / levels % levels);
@@ -73,7 +71,7 @@ static double mean_place(double child_us)
 	struct grid grid;
 	void *state;
 
-	grid_open(&grid, 40, false);
+	grid_open(&grid, 40);
 	state = evolution->open(&grid.view);
 	for (size_t i = 0; i < FIRST; i++)
 		assert_int_equal(evolution->ask(state, &first[i]), ASK_CANDIDATE);
@@ -118,43 +116,4 @@ TEST(slower_children_replace_no_parent)
 TEST(faster_children_are_parents)
 {
 	assert_true(fabs(mean_place(1) - mean_place(INFINITY)) > 1e-12);
-}
-
-/* ---- gaussian: "ends, or any two without an order, are 1 apart" ---- */
-static double alike(const struct gaussian *gaussian, const struct grid *grid, choice a, choice b)
-{
-	const choice levels = grid->parameters[0].levels;
-	const size_t step = (size_t)levels * levels;
-
-	return gaussian_covariance(gaussian, a * step, b * step);
-}
-
-TEST(values_without_an_order_are_all_as_far_apart_as_ends)
-{
-	struct grid ordered, unordered;
-	struct gaussian of_ordered, of_unordered;
-	const choice levels = 6;
-
-	grid_open(&ordered, levels, true);
-	grid_open(&unordered, levels, false);
-	gaussian_init(&of_ordered, &ordered.view, 1, 1);
-	gaussian_init(&of_unordered, &unordered.view, 1, 1);
-	for (choice a = 0; a < levels; a++)
-		for (choice b = 0; b < levels; b++) {
-			const double ends = alike(&of_ordered, &ordered, 0, levels - 1);
-			const double own = alike(&of_ordered, &ordered, 0, 0);
-
-			assert_true(fabs(alike(&of_unordered, &unordered, a, b) -
-					    (a == b ? own : ends)) < 1e-9);
-		}
-	/* ordered values: by distance */
-	for (choice a = 0; a < levels; a++)
-		for (choice b = 0; b + 1 < levels; b++)
-			assert_true((alike(&of_ordered, &ordered, a, b) >
-					    alike(&of_ordered, &ordered, a, (choice)(b + 1))) ==
-				    (b >= a));
-	gaussian_release(&of_ordered);
-	gaussian_release(&of_unordered);
-	grid_close(&ordered);
-	grid_close(&unordered);
 }

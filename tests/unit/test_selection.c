@@ -2,25 +2,7 @@
 
 #include <math.h>
 
-#include "base/random.h"
 #include "tune/selection.h"
-
-static struct selection_item at(double median, double spread, double predicted, size_t order)
-{
-	return (struct selection_item){.median_us = median,
-		.ci95_low_us = median * (1 - spread),
-		.ci95_high_us = median * (1 + spread),
-		.predicted_us = predicted,
-		.order = order};
-}
-
-static struct selection choose(struct selection_item *items, size_t count)
-{
-	struct selection selection = {.items = items, .count = count};
-
-	selection_choose(&selection);
-	return selection;
-}
 
 /* The noise of code placement depends on the number of blocks, the time, and where it was
  * measured. */
@@ -56,26 +38,4 @@ TEST(code_placement_counts_where_few_blocks_run)
 		assert_true(fabs(selection_item_of(&search, 0).code_placement_noise_us -
 				    cases[i].noise_us) < 1e-12);
 	}
-}
-
-/* Twenty runs over the same near-tied candidates with 0.5% noise give one winner. */
-TEST(noisy_runs_agree)
-{
-	struct random_state random;
-	size_t winners[20];
-
-	random_seed(&random, 7);
-	for (int run = 0; run < 20; run++) {
-		struct selection_item items[5];
-
-		for (size_t i = 0; i < 5; i++) {
-			double true_us = 100 + 0.1 * (double)i;
-			double noise = 0.003 * (random_unit(&random) - 0.5);
-
-			items[i] = at(true_us * (1 + noise), 0.002, 70 - 5 * (double)i, i);
-		}
-		winners[run] = choose(items, 5).winner;
-	}
-	for (int run = 1; run < 20; run++)
-		assert_int_equal(winners[run], winners[0]);
 }
