@@ -58,11 +58,6 @@ static const char *find_forbidden(const char *text, size_t size, bool *is_open)
 	return NULL;
 }
 
-static int compare_strings(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Returns a key that occurs twice, or NULL. */
 static const char *find_duplicate(const cJSON *node)
 {
@@ -85,7 +80,7 @@ static const char *find_duplicate(const cJSON *node)
 		keys = many = memory_zeroed(count, sizeof(*keys));
 	count = 0;
 	cJSON_ArrayForEach(item, node) keys[count++] = item->string;
-	qsort(keys, count, sizeof(*keys), compare_strings);
+	qsort(keys, count, sizeof(*keys), string_compare);
 	for (size_t i = 1; i < count; i++)
 		if (strcmp(keys[i - 1], keys[i]) == 0)
 			return keys[i];
@@ -139,23 +134,21 @@ static void make_integers_exact(cJSON *node, const char **at)
 	cJSON_ArrayForEach(item, node) make_integers_exact(item, at);
 }
 
-/* The text need not be terminated. */
-static size_t space_length(const char *text, size_t size)
+const char *json_skip_space(const char *at, const char *end)
 {
-	size_t length = 0;
-
-	while (length < size && text[length] && strchr(" \t\r\n", text[length]))
-		length++;
-	return length;
+	while (at < end && *at && strchr(" \t\r\n", *at))
+		at++;
+	return at;
 }
 
 static enum status syntax_error(const char *text, size_t size, const char *at, bool is_open,
 	const char *file, struct error *err)
 {
-	const size_t left = size - (size_t)(at - text);
+	const char *last = text + size;
+	const size_t left = (size_t)(last - at);
 	size_t line = 1, column = 1;
 
-	if (space_length(text, size) == size)
+	if (json_skip_space(text, last) == last)
 		return error_set(err, STATUS_BAD_INPUT, "%s: the file is empty", file);
 	for (const char *c = text; c < at; c++) {
 		column = *c == '\n' ? 1 : column + 1;
@@ -163,7 +156,7 @@ static enum status syntax_error(const char *text, size_t size, const char *at, b
 	}
 	/* the parser stops at the beginning of a value without end */
 	if (!left || (strchr("\"[{", *at) && is_open) ||
-		(*at == ',' && space_length(at + 1, left - 1) == left - 1))
+		(*at == ',' && json_skip_space(at + 1, last) == last))
 		return error_set(err, STATUS_BAD_INPUT,
 			"%s: line %zu, column %zu: the file is truncated: it ends inside the JSON",
 			file, line, column);
@@ -190,8 +183,8 @@ enum status json_parse(
 						     : STATUS_BAD_INPUT;
 	}
 	node = memchr(text, '\0', size) ? NULL : cJSON_ParseWithLengthOpts(text, size, &end, false);
-	while (node && end < text + size && strchr(" \t\r\n", *end))
-		end++;
+	if (node)
+		end = json_skip_space(end, text + size);
 	if (!node || end < text + size) {
 		if (end == text + size - 1 && strchr(" \t\r\n", *end))
 			end++;

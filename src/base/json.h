@@ -53,6 +53,7 @@ static inline void json_release(struct json **root)
 	*root = NULL;
 }
 struct json_at json_root(const struct json *root, const char *file);
+const char *json_skip_space(const char *at, const char *end);
 
 enum json_type json_type(const struct json_at *at);
 size_t json_count(const struct json_at *at); /* members or elements; 0 for other types */
@@ -138,7 +139,7 @@ struct json *json_copy(const struct json *node);
 void json_put(struct json *object, const char *key, struct json *child);
 void json_push(struct json *array, struct json *child);
 char *json_print(const struct json *node, bool pretty); /* without newline; caller frees */
-/* Prints with a newline. */
+/* with a newline */
 static inline void json_append(const struct json *node, bool pretty, struct text *text)
 {
 	char *printed = json_print(node, pretty);

@@ -3,13 +3,6 @@
 
 #include "base/memory.h"
 
-static const char *skip_space(const char *at, const char *end)
-{
-	while (at < end && strchr(" \t\r\n", *at))
-		at++;
-	return at;
-}
-
 /* Returns the comma or bracket that ends the element or member at `at`, or the end of the text. */
 static const char *item_end(const char *at, const char *end)
 {
@@ -40,19 +33,19 @@ static const char *item_end(const char *at, const char *end)
  * the end. */
 static const char *find_list(struct json_list *list, const char *name)
 {
-	const char *end = list->text + list->size, *at = skip_space(list->text, end);
+	const char *end = list->text + list->size, *at = json_skip_space(list->text, end);
 	const size_t length = strlen(name);
 
 	while (at < end && (*at == '{' || *at == ',')) {
-		const char *member = skip_space(at + 1, end);
+		const char *member = json_skip_space(at + 1, end);
 
 		at = item_end(member, end);
 		if ((size_t)(at - member) < length + 2 || *member != '"' ||
 			member[length + 1] != '"' || memcmp(member + 1, name, length) != 0)
 			continue;
-		member = skip_space(member + length + 2, at);
+		member = json_skip_space(member + length + 2, at);
 		if (member < at && *member == ':')
-			member = skip_space(member + 1, at);
+			member = json_skip_space(member + 1, at);
 		if (member >= at || *member != '[')
 			continue;
 		list->at = member + 1;
@@ -86,7 +79,7 @@ enum status json_list_open(const char *text, size_t size, const char *file, cons
 	if (json_parse(text_string(&around), around.length, file, &list->tree, NULL) != STATUS_OK)
 		return json_list_refuse(list, err);
 	list->root = json_root(list->tree, file);
-	if (!list->at || skip_space(list->at, end) == end)
+	if (!list->at || json_skip_space(list->at, end) == end)
 		list->at = NULL;
 	else if (!json_find(&list->root, name, &list->list))
 		return json_list_refuse(list, err);

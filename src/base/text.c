@@ -211,6 +211,11 @@ bool string_ends_with(const char *string, const char *suffix)
 	return length >= tail && strcmp(string + length - tail, suffix) == 0;
 }
 
+int string_compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 void string_put(char *destination, size_t size, const char *source)
 {
 	snprintf(destination, size, "%s", source ? source : "");

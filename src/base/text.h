@@ -28,7 +28,7 @@ void text_append_args(struct text *text, const char *format, va_list args) PRINT
 void text_append_real(struct text *text, double real);
 /* "a, b, c" */
 void text_append_names(struct text *text, const char *const *names);
-/* Appends ", " first, unless the text is empty. */
+/* Appends ", " first, unless text is empty. */
 void text_append_listed(struct text *text, const char *string);
 void text_cut(struct text *text, size_t length); /* to an earlier length */
 void text_clear(struct text *text);
@@ -48,8 +48,9 @@ char *string_copy_bytes(const char *data, size_t length);
 char *string_format(const char *format, ...) PRINTF_LIKE(1, 2);
 bool string_starts_with(const char *string, const char *prefix);
 bool string_ends_with(const char *string, const char *suffix);
+int string_compare(const void *a, const void *b); /* for qsort() of strings */
 
-/* Copies at most size - 1 bytes, and terminates them. size > 0. */
+/* Copies at most size - 1 bytes. size > 0. */
 void string_put(char *destination, size_t size, const char *source);
 
 /* -1: not found. names is NULL-terminated. */

@@ -55,11 +55,6 @@ static enum status load_file(
 	return STATUS_OK;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 struct name_set device_spec_names(const char *const *config_folders)
 {
 	struct name_set set = {0};
@@ -74,7 +69,7 @@ struct name_set device_spec_names(const char *const *config_folders)
 		name_set_add(&set, embedded->name, strlen(embedded->name));
 		device_spec_free(embedded);
 	}
-	qsort(set.items, set.count, sizeof(*set.items), compare_names);
+	qsort(set.items, set.count, sizeof(*set.items), string_compare);
 	return set;
 }
 
