@@ -21,7 +21,7 @@ struct cuda_device {
 	struct executor executor; /* comes first */
 	char *path;               /* of the worker; NULL: this executable */
 	char *selector;           /* number or UUID; NULL: lists all GPUs */
-	struct measure_gpus found;
+	struct measure_answer found;
 	struct measure_setup setup;
 	struct plan anchor;
 };
@@ -43,8 +43,8 @@ static enum status take_gpus(
 {
 	struct cuda_device *cuda = (struct cuda_device *)executor;
 
-	record_release(&measure_gpus_record, &cuda->found);
-	TRY(line_read(&measure_gpus_record, line, "its line", &cuda->found, err));
+	record_release(&measure_answer_record, &cuda->found);
+	TRY(line_read(&measure_answer_record, line, "its line", &cuda->found, err));
 	if (cuda->found.failed) {
 		executor->reason = cuda->found.error;
 		text_append(why, executor->reason.message);
@@ -88,7 +88,7 @@ static void cuda_free(struct cuda_device *cuda)
 {
 	executor_release(&cuda->executor);
 	record_release(&measure_setup_record, &cuda->setup);
-	record_release(&measure_gpus_record, &cuda->found);
+	record_release(&measure_answer_record, &cuda->found);
 	plan_release(&cuda->anchor);
 	free(cuda->path);
 	free(cuda->selector);
@@ -240,9 +240,9 @@ enum status device_list_cuda(const struct device_options *options, struct device
 	const enum status status = start_cuda(&asked, options, NULL, &cuda, &reason);
 
 	*list = cuda->found.gpus;
-	*count = cuda->found.count;
+	*count = cuda->found.gpu_count;
 	*why = NULL;
-	cuda->found = (struct measure_gpus){0};
+	cuda->found = (struct measure_answer){0};
 	cuda_free(cuda);
 	for (size_t i = 0; i < asked.reply_count; i++)
 		device_reply_release(&asked.replies[i]);

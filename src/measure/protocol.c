@@ -160,14 +160,6 @@ static const struct record_member gpu_members[] = {
 };
 RECORD_DEFINE(struct device_listing, device_listing_record, gpu_members, .name = "gpu");
 
-static const struct record_member gpus_members[] = {
-	RECORD_VALUE(struct measure_gpus, id, "id"),
-	RECORD_ERROR(struct measure_gpus),
-	RECORD_RECORDS(struct measure_gpus, gpus, count, device_listing_record, "gpus",
-		.flags = RECORD_OPTIONAL),
-};
-RECORD_DEFINE(struct measure_gpus, measure_gpus_record, gpus_members, .name = "gpus");
-
 #define ANSWER(field, ...)                                                                         \
 	RECORD_VALUE(struct measure_answer, field, #field, .flags = RECORD_OPTIONAL, ##__VA_ARGS__)
 #define REPLY(field)                                                                               \
@@ -203,6 +195,8 @@ static const struct record_member answer_members[] = {
 	RECORD_FLAT(struct measure_answer, reply.result.measured, measured_record),
 	RECORD_FLAT(struct measure_answer, reply.result.spent, spent_record),
 	RECORD_ERROR(struct measure_answer),
+	RECORD_RECORDS(struct measure_answer, gpus, gpu_count, device_listing_record, "gpus",
+		.flags = RECORD_OPTIONAL),
 };
 
 static enum status answer_check(

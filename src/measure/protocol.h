@@ -94,16 +94,6 @@ struct device_listing {
 };
 RECORD_DECLARE(struct device_listing, device_listing_record);
 
-/* The worker's answer to "hello". */
-struct measure_gpus {
-	int64_t id;
-	struct error error; /* status OK: no error */
-	bool failed;        /* there is an error */
-	struct device_listing *gpus;
-	size_t count;
-};
-RECORD_DECLARE(struct measure_gpus, measure_gpus_record);
-
 struct device_reply {
 	uint64_t ticket;       /* of the job */
 	bool lost;             /* the device is lost: no other reply follows */
@@ -122,8 +112,10 @@ struct measure_answer {
 	int64_t job;    /* index */
 	bool has_outcome;
 	struct device_reply reply;
-	struct error error; /* status OK: no error */
-	bool failed;        /* there is an error */
+	struct error error;          /* status OK: no error */
+	bool failed;                 /* there is an error */
+	struct device_listing *gpus; /* in a worker's answer to "hello" */
+	size_t gpu_count;
 };
 RECORD_DECLARE(struct measure_answer, measure_answer_record);
 

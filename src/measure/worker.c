@@ -56,7 +56,7 @@ static void reply_result(struct device_reply *reply, void *context)
 }
 
 static enum status list_gpus(
-	struct gpu_session *gpu, const char *name, struct measure_gpus *list, struct error *err)
+	struct gpu_session *gpu, const char *name, struct measure_answer *list, struct error *err)
 {
 	const struct cuda_api *cuda = &gpu->cuda;
 	CUdevice device;
@@ -66,25 +66,26 @@ static enum status list_gpus(
 	list->gpus = memory_zeroed(1, sizeof(*list->gpus));
 	if (name) {
 		TRY(gpu_find(cuda, name, &device, err));
-		list->count = 1;
+		list->gpu_count = 1;
 		return gpu_session_describe(cuda, gpu->nvml, device, list->gpus, err);
 	}
 	TRY(cuda_check(cuda, cuda->cuDeviceGetCount(&count), "cuDeviceGetCount", err));
 	list->gpus = memory_resize(list->gpus, (size_t)count + 1, sizeof(*list->gpus));
 	for (int i = 0; i < count; i++) {
 		TRY(cuda_check(cuda, cuda->cuDeviceGet(&device, i), "cuDeviceGet", err));
-		TRY(gpu_session_describe(cuda, gpu->nvml, device, &list->gpus[list->count++], err));
+		TRY(gpu_session_describe(
+			cuda, gpu->nvml, device, &list->gpus[list->gpu_count++], err));
 	}
 	return STATUS_OK;
 }
 
 static void serve_hello(struct serving *serving, const struct measure_request *request)
 {
-	struct measure_gpus list = {.id = request->id};
+	struct measure_answer list = {.id = request->id};
 	struct error err = {0};
 
 	if (list_gpus(&serving->gpu, request->device, &list, &err) == STATUS_OK)
-		gpu_send(&serving->gpu, &measure_gpus_record, &list);
+		gpu_send(&serving->gpu, &measure_answer_record, &list);
 	else
 		reply_error(serving, &err);
 	free(list.gpus);

@@ -11,8 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct record *const records[] = {
-	&measure_request_record, &measure_gpus_record, &measure_answer_record};
+static const struct record *const records[] = {&measure_request_record, &measure_answer_record};
 
 /* Returns false if the line is refused. */
 static bool rewrite(const struct record *record, const struct text *line, struct text *again)

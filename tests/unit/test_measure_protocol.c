@@ -36,17 +36,17 @@ TEST(listings_of_gpus_survive_the_pipe)
 						 .clock_sm_max_hz = 2,
 						 .power_limit_w = 700}},
 		{.identity = {.uuid = "GPU-2"}}};
-	struct measure_gpus gpus = {.gpus = gpu, .count = 2}, back;
+	struct measure_answer gpus = {.gpus = gpu, .gpu_count = 2}, back;
 
 	string_put(gpu[0].facts.name, sizeof(gpu[0].facts.name), "NVIDIA \"X\"");
 	gpu[0].facts.compute_capability = 90;
 	gpu[0].facts.dram_bytes = (int64_t)150 << 30;
 	gpu[0].facts.memory_bus_bits = 6144;
-	there_and_back(&measure_gpus_record, &gpus, &back);
-	assert_int_equal(back.count, 2);
+	there_and_back(&measure_answer_record, &gpus, &back);
+	assert_int_equal(back.gpu_count, 2);
 	/* every member: the record's table is complete */
 	assert_memory_equal(back.gpus, gpu, sizeof(gpu));
-	record_release(&measure_gpus_record, &back);
+	record_release(&measure_answer_record, &back);
 }
 
 /* One kernel that writes a workspace. */
