@@ -386,26 +386,6 @@ static void blame(struct executor *executor, struct executor_request *request, e
 	}
 }
 
-static void expire(struct executor *executor, struct executor_request *request)
-{
-	while (request->run.job_count)
-		answer_outcome(executor, request, 0, false, OUTCOME_TIMED_OUT,
-			"no answer before the budget was spent");
-	request_free(request);
-}
-
-/* If no process can prepare jobs any more, the process that measures compiles them. */
-static void fail_preparing(struct executor *executor, struct executor_request *request,
-	enum pool_end end, const char *how)
-{
-	executor->can_prepare &= end != POOL_BROKEN;
-	finish_preparing(executor, request,
-		end == POOL_BROKEN      ? OUTCOME_OK
-		: end == POOL_TIMED_OUT ? OUTCOME_COMPILE_TIMEOUT
-					: OUTCOME_COMPILE_CRASHED,
-		how);
-}
-
 static void executor_fail(void *context, struct pool_task *task, enum pool_end end, const char *how)
 {
 	struct executor *executor = context;
@@ -415,15 +395,21 @@ static void executor_fail(void *context, struct pool_task *task, enum pool_end e
 	char *late = string_format("there was no answer within %.3g s", task->timeout_s);
 
 	if (request->next) {
-		fail_preparing(executor, request, end, how);
-		return;
-	}
-	if (end == POOL_TIMED_OUT && task->until_s > 0 && clock_seconds() >= task->until_s) {
-		expire(executor, request);
+		/* without processes that prepare, the process that measures compiles the job */
+		executor->can_prepare &= end != POOL_BROKEN;
+		finish_preparing(executor, request,
+			end == POOL_BROKEN      ? OUTCOME_OK
+			: end == POOL_TIMED_OUT ? OUTCOME_COMPILE_TIMEOUT
+						: OUTCOME_COMPILE_CRASHED,
+			how);
 		return;
 	}
 	request->fault = OUTCOME_OK;
-	if (end == POOL_BROKEN)
+	if (end == POOL_TIMED_OUT && task->until_s > 0 && clock_seconds() >= task->until_s)
+		while (request->run.job_count)
+			answer_outcome(executor, request, 0, false, OUTCOME_TIMED_OUT,
+				"no answer before the budget was spent");
+	else if (end == POOL_BROKEN)
 		lose_device(executor, how);
 	else if (fault != OUTCOME_OK)
 		blame(executor, request, fault, how);
