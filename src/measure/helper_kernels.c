@@ -70,20 +70,14 @@ static CUdeviceptr counter_address(const struct gpu_session *gpu, size_t counter
 	return gpu->scratch + SCRATCH_COUNTERS_OFFSET + 8 * counter;
 }
 
-static bool guard_check(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern,
-	uint64_t stride, uint64_t count, size_t counter)
+bool helper_count_written(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
+	uint32_t pattern, uint64_t stride, uint64_t count, size_t counter)
 {
 	CUdeviceptr bad_count = counter_address(gpu, counter);
 	void *values[] = {&data, &bytes, &pattern, &stride, &count, &bad_count};
 
 	return launch(gpu, gpu->helpers.guard_check, (bytes / 4 + (bytes > 0)) * count, values,
 		"checking guard bytes");
-}
-
-bool helper_count_written(
-	struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern, size_t counter)
-{
-	return guard_check(gpu, data, bytes, pattern, 0, 1, counter);
 }
 
 bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, uint64_t row_bytes,
@@ -245,8 +239,8 @@ static bool for_zones(
 
 		if (!(writes ? helper_poison_pieces(
 				       gpu, start, end - start, pattern, arena->set_bytes, sets)
-			     : guard_check(gpu, start, end - start, pattern, arena->set_bytes, sets,
-				       counter + i)))
+			     : helper_count_written(gpu, start, end - start, pattern,
+				       arena->set_bytes, sets, counter + i)))
 			return false;
 		start = end + (i < arena->count ? arena->buffer_bytes[i] : 0);
 		end += (i < arena->count ? aligned(arena->buffer_bytes[i]) : 0) + ARENA_GUARD_BYTES;

@@ -71,6 +71,6 @@ bool arena_repair(struct gpu_session *gpu, const struct arena *arena);
 
 /* Counts bytes that differ from helper_poison()'s pattern. */
 bool helper_count_written(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
-	uint32_t pattern, size_t counter);
+	uint32_t pattern, uint64_t stride, uint64_t count, size_t counter);
 
 #endif

@@ -391,7 +391,7 @@ static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 				!helper_count_written(gpu,
 					problem_output_of(
 						loaded->problem, sample->first + k * step, i),
-					tensor->bytes, helper_output_poison[tensor->dtype],
+					tensor->bytes, helper_output_poison[tensor->dtype], 0, 1,
 					layout->total + k))
 				return false;
 		}
