@@ -40,7 +40,7 @@ enum status file_expect_writable(const char *path, struct error *err);
 /* Refuses symbolic links at a path that the program chose. Errors: STATUS_BAD_INPUT. */
 enum status file_expect_no_link(const char *path, struct error *err);
 
-/* Opens a file to append to; follows links as path_to_write() does. Returns -1 on failure. */
+/* Opens a file to append to, like path_to_write(). Returns -1 on failure. */
 int file_open_append(const char *path, struct error *err);
 
 /* Locks a file while this process reads and replaces it. The lock is a file in the same folder,

@@ -101,7 +101,7 @@ struct device_kind {
 	enum status (*open)(struct device *device, const char *rest,
 		const struct device_options *options, struct error *err);
 	void (*close)(struct device *device); /* may be NULL, as may device->state */
-	/* helpers may be NULL */
+	/* may be NULL */
 	enum status (*helpers)(struct device *device, const char *cubin, struct error *err);
 	enum status (*submit)(struct device *device, const struct device_job *jobs, size_t count,
 		const struct sampling *sampling, struct error *err);

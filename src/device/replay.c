@@ -228,7 +228,6 @@ static double slowdown(const struct replay *replay, const struct device_job *job
 	return known ? exp(sum / (double)known) : 1;
 }
 
-/* `together`: several jobs were submitted. */
 static struct result answer_of(const struct replay *replay, const struct device_job *job,
 	const struct sampling *sampling, bool together, double slower)
 {

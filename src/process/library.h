@@ -19,7 +19,7 @@ enum status library_open(struct library *library, const char *name, struct error
 void *library_symbol(const struct library *library, const char *symbol); /* NULL: missing */
 void library_close(struct library *library);
 
-/* Fills a table of functions; the error names all missing symbols. */
+/* The error names all missing symbols. */
 struct library_entry {
 	const char *symbol;
 	size_t offset;

@@ -36,8 +36,8 @@ struct nvml *nvml_open(void);
 void nvml_close(struct nvml *nvml);
 /* E.g. "580.159.04"; "" if unknown. size >= 1. */
 void nvml_driver_version(const struct nvml *nvml, char *version, unsigned size);
-/* Selects the GPU by "GPU-..." or "MIG-..."; an instance's clocks and power are the GPU's. False:
- * NVML does not know it. */
+/* Selects the GPU by "GPU-..." or "MIG-..." (then with clocks and power of the GPU). Returns false
+ * if NVML does not know it. */
 bool nvml_select(struct nvml *nvml, const char *uuid);
 /* Processes with a context on the GPU, with this one; 0 if unknown. */
 int nvml_process_count(const struct nvml *nvml);
