@@ -187,7 +187,8 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 	CLEANUP(memory_free)
 	struct value *with_extras = memory_zeroed(
 		scope->all.count + family->named_fact_count + 1, sizeof(*with_extras));
-	const size_t count = family->operation->fact_count;
+	/* a family that was loaded without sources has none */
+	const size_t count = family->facts ? family->operation->fact_count : 0;
 	CLEANUP(fact_list_release)
 	struct fact_list made = {.items = memory_zeroed(count + 1, sizeof(*made.items))};
 

@@ -102,7 +102,7 @@ RULE(put_entries)
 RULE(export)
 {
 	const struct json_at at = rule_member(in, "tuned");
-	struct export_source source = {.name = "drawn.json"};
+	struct export_source source = {.name = string_copy("drawn.json")};
 	struct text read = {0}, text = {0};
 	struct json *out = json_new_object();
 	struct tuned tuned;
