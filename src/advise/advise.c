@@ -58,7 +58,7 @@ static double work_of(const struct problem *problem)
 }
 
 /* Assumes a slightly lower rate of work if the family needs another kernel for the problem.
- * Infinite * if the family does not apply. */
+ * Infinite if the family does not apply. */
 static double predict_row(const struct context *context, const struct family *family,
 	const struct problem *problem, double work_ratio, const struct tuned_row *row)
 {
@@ -90,8 +90,8 @@ static void promise_row(const struct context *context, const struct problem *pro
 }
 
 /* Returns the shortest time for this problem that the kernels found so far are predicted to reach.
- * * `hopeless` (may be NULL) gets the families whose kernels take much longer than that, or than
- * the * given problem at the same rate of work. */
+ * `hopeless` (may be NULL) gets the families whose kernels take much longer than that, or than the
+ * given problem at the same rate of work. */
 static double promise(
 	const struct advise *advise, const struct problem *problem, const char **hopeless)
 {

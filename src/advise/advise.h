@@ -48,14 +48,12 @@ enum status advise_run(struct advise *advise, struct tune_run *run, const struct
 	const char *text, struct error *err);
 void advise_release(struct advise *advise);
 
-/* In time for padding and pitches, in throughput for other sizes. */
+/* The gain in time for padding and pitches, in throughput for other sizes. */
 double advice_gain_ratio(const struct advice *row);
-/* The same apart from zeros and gaps. */
+/* Whether the variant computes what was requested, apart from zeros and gaps. */
 bool advice_is_same_work(const struct advice *row);
-/* Both rows have an entry. */
 void advice_explain(const struct device_spec *device, const struct catalogue *catalogue,
 	const struct advice *asked, struct advice *row);
-/* Including gaps between rows. */
 double tensor_bytes(const struct plan_buffer *tensor);
 extern const double advice_gain_least_ratio;
 

@@ -136,7 +136,8 @@ static bool has_model(const struct family *family)
 	return false;
 }
 
-/* Whether the untuned default is not faster. Predictions without a model cannot tell. */
+/* Whether the option is no slower than the untuned default. Without a model predictions cannot
+ * tell. */
 static bool is_eligible(const struct lookup_option *option)
 {
 	const struct candidate *candidate = &option->candidate;

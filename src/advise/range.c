@@ -27,7 +27,8 @@ static enum status range_choose(const struct candidates *pool, size_t *best, str
 	return STATUS_OK;
 }
 
-/* Of a few sizes in the middle. What is legal there is legal for most others. */
+/* Finds the least aligned of a few sizes in the middle: a configuration that is legal there is
+ * legal for most others. */
 static const struct problem *oddest(const struct problem_list *problems)
 {
 	const size_t a_few = 4, middle = problems->count / 2;

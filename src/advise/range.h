@@ -17,14 +17,14 @@ struct range {
 };
 
 /* `run` is as for advise_run(). A problem in the middle selects the best predicted configuration,
- * or * what the pool's config leaves open. Fails if it works for no size. */
+ * or what the pool's config leaves open. Fails if it works for no size. */
 enum status range_run(struct range *range, struct tune_run *run,
 	const struct problem_list *problems, struct error *err);
 void range_release(struct range *range);
 
-/* Of the longest launch at a size; may be NULL. */
+/* The score of the longest launch; NULL without an entry. */
 const struct launch_score *range_score(const struct range *range, size_t problem);
-/* Whether the number of waves changes here. */
+/* Whether the number of waves changes at this size. */
 bool range_is_edge(const struct range *range, size_t problem);
 /* The sizes that differ: "M=1792,N=1792". The caller frees the text. */
 char *range_sizes(const struct range *range, size_t problem);

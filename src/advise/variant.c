@@ -11,7 +11,7 @@
 /* Padding by more than a quarter is rarely faster. */
 static const double growth_max_ratio = 0.25;
 static const double shrink_max_ratio = 0.125;
-/* Of coarse multiples several are tried, as the tile that fills the last wave is not known. */
+/* Several coarse multiples are tried, because the tile that fills the last wave is not known. */
 enum {
 	COARSE_MULTIPLE = 64,
 	COARSE_STEPS_UP = 3,
@@ -64,7 +64,7 @@ static bool is_known(const struct variant_making *making, const struct problem *
 	return false;
 }
 
-/* The operation may reject it, as a given pitch may now be too small. */
+/* The operation may reject the variant: a given pitch may now be too small. */
 static void add(struct variant_making *making, const struct variant *variant)
 {
 	const struct operation *operation = making->asked->operation;

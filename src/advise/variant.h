@@ -39,7 +39,7 @@ struct variant_list {
 	size_t count, capacity;
 };
 
-/* Keys that `text` (the problem as the user wrote it) names stay; others follow the changes, as a *
+/* Keys that `text` (the problem as the user wrote it) names stay; others follow the changes, as a
  * packed pitch grows with its row. Fails if the operation has no "advise". */
 enum status variants_make(const struct problem *asked, const char *text, struct variant_list *list,
 	struct error *err);

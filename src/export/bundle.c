@@ -14,7 +14,7 @@
 #include "export/bundle_entry.h"
 #include "score/prediction.h"
 
-/* For one architecture at a time, because the stores share the compiler. */
+/* Compiles for one architecture at a time, because the stores share the compiler. */
 static enum status compile(struct bundle *bundle, size_t arch,
 	const struct tuned_entry *const *entries, size_t count, struct error *err)
 {
@@ -93,7 +93,7 @@ static enum status default_entry(const struct export_source *source, size_t arch
 	return STATUS_OK;
 }
 
-/* For each architecture that the kernel of the entry does not run on. */
+/* Covers the architectures that the kernel of the entry does not run on. */
 static enum status put_defaults(struct bundle *bundle, const struct tuned_entry *from,
 	const bool *serves, struct error *err)
 {
@@ -124,7 +124,7 @@ static enum status put_defaults(struct bundle *bundle, const struct tuned_entry 
 	return STATUS_OK;
 }
 
-/* Adds the operations in the order of their first entries. `serves` has room for one flag per *
+/* Adds the operations in the order of their first entries. `serves` has room for one flag per
  * architecture. */
 static enum status put_operations(struct bundle *bundle, const struct tuned_entry *const *entries,
 	size_t count, bool *serves, struct error *err)

@@ -75,7 +75,7 @@ void export_arguments(const struct tuned_launch *launch, const char *separator, 
 /* Rejects a value that the format cannot express; the message names the entry and value[at]. */
 enum status export_refuse(const struct tuned_entry *entry, const char *what, const char *value,
 	size_t at, struct error *err);
-/* A part of names of variables, so that a build may include several files. */
+/* Names of variables contain the hash, so that a build may include several files. */
 #define EXPORT_HASH_SIZE 9
 void export_hash(const struct text *content, char hash[EXPORT_HASH_SIZE]);
 /* Templates in assets/ (base/format_text.h). */

@@ -36,7 +36,7 @@ static int ttl_is_elf(const unsigned char *image, uint64_t bytes)
 	return 1;
 }
 
-/* How well an image suits the GPU, cubins best; 0: it does not run there. */
+/* Ranks how well an image suits the GPU; 0: it does not run there. */
 static uint32_t ttl_image_rank(const struct ttl_image *image, uint32_t capability)
 {
 	const int is_ptx = image->suffix == 'p';

@@ -222,8 +222,8 @@ const struct ttl_buffer *ttl_buffers(
 enum ttl_status ttl_find(const struct ttl_bundle *bundle, const char *operation,
 	const char *problem, const struct ttl_entry **entry, struct ttl_error *err);
 
-/* For the GPU of the current context. If the entry has no image for it, loads the default entry for
- * * the same sizes (`tiletune export --arch`). */
+/* Loads the entry for the GPU of the current context, or the default entry for its sizes if it has
+ * no image for the GPU (`tiletune export --arch`). */
 enum ttl_status ttl_load(const struct ttl_bundle *bundle, const struct ttl_entry *entry,
 	struct ttl_kernel **kernel, struct ttl_error *err);
 /* The entry that was loaded. */
@@ -231,10 +231,10 @@ const struct ttl_entry *ttl_kernel_entry(const struct ttl_kernel *kernel);
 void ttl_unload(struct ttl_kernel *kernel);
 
 /* Allocates workspaces that `tensors` does not list. Waits until workspaces are zeroed, so the
- * stream * must not be captured. */
+ * stream must not be captured. */
 enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const struct ttl_tensor *tensors,
 	size_t count, CUstream stream, struct ttl_run **run, struct ttl_error *err);
-/* From the next launch on. */
+/* The address counts from the next launch on. */
 enum ttl_status ttl_set(
 	struct ttl_run *run, const char *name, CUdeviceptr address, struct ttl_error *err);
 /* Queues the kernel's launches on the stream. */

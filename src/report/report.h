@@ -66,7 +66,7 @@ struct report_options {
 };
 
 /* The caller releases the report in any case. Fails if a file is of another kind, or if all files
- * are * empty. */
+ * are empty. */
 enum status report_open(
 	const struct report_options *options, struct report *report, struct error *err);
 void report_release(struct report *report);
