@@ -156,8 +156,8 @@ static enum status draft(const struct new_options *options, const char *file,
 				 file, kernel->name)
 		       : string_copy(file);
 	name = source_name(path, options->output);
-	draft_remarks(&source, kernel, code.text, file, !options->entry, &remarks);
-	*tree = draft_new(&source, kernel, code.text, name, &remarks);
+	*tree = draft_new(&source, kernel, code.text,
+		&(struct draft_names){name, file, !options->entry}, &remarks);
 	common_notice_lines(text_string(&remarks));
 	code_release(&code);
 	if (wrapper)

@@ -44,11 +44,11 @@ static void put_named(
 		name_set_add(&draft->sizes, name, strlen(name));
 }
 
-static struct json *marks(void)
+static struct json *list_of(const char *word)
 {
 	struct json *list = json_new_array();
 
-	json_push(list, json_new_string(DRAFT_MARK));
+	json_push(list, json_new_string(word));
 	return list;
 }
 
@@ -282,9 +282,11 @@ static void put_list(struct draft *draft, const char *name, const int *values, s
 	put_named(draft, draft->parameters, name, list);
 }
 
-static bool is_flag(const struct source_variable *template)
+static void put_threads(struct draft *draft, const char *name)
 {
-	return strcmp(template->type, "bool") == 0;
+	static const int threads[] = {32, 64, 128, 256, 512, 1024};
+
+	put_list(draft, name, threads, ARRAY_COUNT(threads));
 }
 
 static void add_template(struct draft *draft, size_t index)
@@ -292,23 +294,17 @@ static void add_template(struct draft *draft, size_t index)
 	const struct source_variable *template = &draft->kernel->templates[index];
 	const char *value = template_value(draft, index), *type = NULL;
 	long long number;
-	struct json *list;
 
 	for (size_t i = 0; i < draft->kernel->argument_count && !type; i++)
 		if (strcmp(draft->kernel->arguments[i].type, template->name) == 0)
 			(void)argument_type(draft, &draft->kernel->arguments[i], &type);
-	if (read_integer(value, &number)) {
+	if (read_integer(value, &number))
 		put_integer(draft, template->name, number, 1, 1024);
-		return;
-	}
-	if (is_flag(template)) {
+	else if (strcmp(template->type, "bool") == 0)
 		put_list(draft, template->name, (const int[]){0, 1}, 2);
-		return;
-	}
-	list = type ? json_new_array() : marks();
-	if (type)
-		json_push(list, json_new_string(type));
-	put_named(draft, draft->parameters, template->name, list);
+	else
+		put_named(draft, draft->parameters, template->name,
+			list_of(type ? type : DRAFT_MARK));
 }
 
 /* "blas::sgemm<{BM}, {BN}>" */
@@ -408,7 +404,6 @@ static void put_extent(struct draft *draft, const struct source_macro *macro)
 
 static void add_parameter(struct draft *draft, const struct source_macro *macro)
 {
-	static const int threads[] = {32, 64, 128, 256, 512, 1024};
 	long long value;
 
 	if ((macro->is_fixed && !is_tunable(macro->name)) || !is_of_kernel(draft, macro))
@@ -418,9 +413,9 @@ static void add_parameter(struct draft *draft, const struct source_macro *macro)
 	else if (macro->is_extent)
 		put_extent(draft, macro);
 	else if (strcmp(macro->name, "block_size_x") == 0)
-		put_list(draft, macro->name, threads, ARRAY_COUNT(threads));
+		put_threads(draft, macro->name);
 	else
-		put_named(draft, draft->parameters, macro->name, marks());
+		put_named(draft, draft->parameters, macro->name, list_of(DRAFT_MARK));
 }
 
 /* ---- launches ---- */
@@ -452,8 +447,6 @@ static struct json *expression_or_mark(const struct name_set *allowed, const cha
 /* Variables of the host become keys, or parameters if they are numbers of threads. */
 static void add_unknown(struct draft *draft, const char *text, bool is_of_block)
 {
-	static const int threads[] = {32, 64, 128, 256, 512, 1024};
-
 	for (const char *c = text; c && *c; c = text_after_word(c)) {
 		CLEANUP(memory_free) char *name = span_copy(span_word(c));
 
@@ -461,7 +454,7 @@ static void add_unknown(struct draft *draft, const char *text, bool is_of_block)
 			strcmp(name, "sm_count") == 0)
 			continue;
 		if (is_of_block)
-			put_list(draft, name, threads, ARRAY_COUNT(threads));
+			put_threads(draft, name);
 		else
 			put_named(draft, draft->keys, name, json_new_object());
 	}
@@ -629,8 +622,62 @@ static struct json *stack_rule(void)
 	return rules;
 }
 
+static bool is_structure(const struct source_kernel *kernel, const struct source_variable *argument)
+{
+	bool is_template = false;
+
+	for (size_t i = 0; i < kernel->template_count; i++)
+		is_template |= strcmp(kernel->templates[i].name, argument->type) == 0;
+	return !argument->is_pointer && !argument->dtype && !is_template;
+}
+
+/* Remarks on other kernels, on other declarations of this kernel, and on integers that may be
+ * parameters. */
+static void add_remarks(
+	const struct draft *draft, const char *file, bool chose_first, struct text *remarks)
+{
+	const struct kernel_source *source = draft->source;
+	const struct source_kernel *kernel = draft->kernel;
+	CLEANUP(text_release) struct text fixed = {0};
+	CLEANUP(name_set_release) struct name_set named = {0};
+	size_t heads = 0;
+
+	name_set_add(&named, kernel->name, strlen(kernel->name));
+	for (size_t i = 0; i < source->kernel_count; i++) {
+		const char *name = source->kernels[i].name;
+		const size_t known = named.count;
+
+		heads += strcmp(name, kernel->name) == 0;
+		name_set_add(&named, name, strlen(name));
+		if (chose_first && named.count > known)
+			format_put(remarks, format_shown, "%s also has %s (--entry)\n", file, name);
+	}
+	for (size_t i = 0; i < kernel->argument_count; i++)
+		if (is_structure(kernel, &kernel->arguments[i]))
+			format_put(remarks, format_shown,
+				"the argument %s is of the type %s, whose members are not known: "
+				"write a kernel with plain arguments that calls this one as a "
+				"__device__ function, or let a program launch this kernel "
+				"(templates/programs.md)\n",
+				kernel->arguments[i].name, kernel->arguments[i].type);
+	if (heads > 1)
+		format_put(remarks, format_shown,
+			"%s has %zu heads of %s, as branches of #if or by their arguments: the "
+			"draft is of the first\n",
+			file, heads, kernel->name);
+	for (size_t i = 0; i < source->macro_count; i++)
+		if (source->macros[i].is_fixed && !is_tunable(source->macros[i].name) &&
+			name_set_has(&draft->used, source->macros[i].name,
+				strlen(source->macros[i].name)))
+			text_append_listed(&fixed, source->macros[i].name);
+	if (fixed.length)
+		format_put(remarks, format_shown,
+			"%s defines %s: a parameter of such a name replaces its value\n", file,
+			fixed.data);
+}
+
 struct json *draft_new(const struct kernel_source *source, const struct source_kernel *kernel,
-	const char *text, const char *file, struct text *remarks)
+	const char *text, const struct draft_names *names, struct text *remarks)
 {
 	struct draft draft = {.source = source,
 		.kernel = kernel,
@@ -650,12 +697,13 @@ struct json *draft_new(const struct kernel_source *source, const struct source_k
 		draft.view_count = tile_views_read(kernel, draft.views);
 	entry = entry_of(&draft);
 	json_put_string(tree, "format", "tiletune.own_kernel/1");
-	json_put_string(tree, "source", file);
+	json_put_string(tree, "source", names->source);
 	if (kernel->is_tile)
 		json_put_string(tree, "language", "tile");
 	for (size_t i = 0; i < kernel->argument_count; i++)
 		add_argument(&draft, i);
 	source_words_of_kernel(text, kernel->name, &draft.used);
+	add_remarks(&draft, names->file, names->chose_first, remarks);
 	for (size_t i = 0; i < source->macro_count; i++)
 		add_parameter(&draft, &source->macros[i]);
 	launches = launches_of(&draft, entry);
@@ -689,54 +737,4 @@ struct json *draft_new(const struct kernel_source *source, const struct source_k
 	launch_site_release(&draft.site);
 	tile_views_release(draft.views, draft.view_count);
 	return tree;
-}
-
-static bool is_structure(const struct source_kernel *kernel, const struct source_variable *argument)
-{
-	bool is_template = false;
-
-	for (size_t i = 0; i < kernel->template_count; i++)
-		is_template |= strcmp(kernel->templates[i].name, argument->type) == 0;
-	return !argument->is_pointer && !argument->dtype && !is_template;
-}
-
-void draft_remarks(const struct kernel_source *source, const struct source_kernel *kernel,
-	const char *text, const char *file, bool chose_first, struct text *remarks)
-{
-	CLEANUP(text_release) struct text fixed = {0};
-	CLEANUP(name_set_release) struct name_set named = {0}, used = {0};
-	size_t heads = 0;
-
-	name_set_add(&named, kernel->name, strlen(kernel->name));
-	for (size_t i = 0; i < source->kernel_count; i++) {
-		const char *name = source->kernels[i].name;
-		const size_t known = named.count;
-
-		heads += strcmp(name, kernel->name) == 0;
-		name_set_add(&named, name, strlen(name));
-		if (chose_first && named.count > known)
-			format_put(remarks, format_shown, "%s also has %s (--entry)\n", file, name);
-	}
-	for (size_t i = 0; i < kernel->argument_count; i++)
-		if (is_structure(kernel, &kernel->arguments[i]))
-			format_put(remarks, format_shown,
-				"the argument %s is of the type %s, whose members are not known: "
-				"write a kernel with plain arguments that calls this one as a "
-				"__device__ function, or let a program launch this kernel "
-				"(templates/programs.md)\n",
-				kernel->arguments[i].name, kernel->arguments[i].type);
-	if (heads > 1)
-		format_put(remarks, format_shown,
-			"%s has %zu heads of %s, as branches of #if or by their arguments: the "
-			"draft is of the first\n",
-			file, heads, kernel->name);
-	source_words_of_kernel(text, kernel->name, &used);
-	for (size_t i = 0; i < source->macro_count; i++)
-		if (source->macros[i].is_fixed && !is_tunable(source->macros[i].name) &&
-			name_set_has(&used, source->macros[i].name, strlen(source->macros[i].name)))
-			text_append_listed(&fixed, source->macros[i].name);
-	if (fixed.length)
-		format_put(remarks, format_shown,
-			"%s defines %s: a parameter of such a name replaces its value\n", file,
-			fixed.data);
 }

@@ -11,14 +11,15 @@
 /* for what the source does not say; readers refuse it */
 #define DRAFT_MARK "?"
 
-/* text is the expanded source without comments; file is the name of the source in the JSON. Appends
- * lines on what was not understood. The caller frees the tree. */
-struct json *draft_new(const struct kernel_source *source, const struct source_kernel *kernel,
-	const char *text, const char *file, struct text *remarks);
+struct draft_names {
+	const char *source; /* in the JSON */
+	const char *file;   /* that the user gave */
+	bool chose_first;   /* the user named no kernel */
+};
 
-/* Appends lines on what the draft leaves out: other kernels, other declarations of this kernel, and
- * integers that may be parameters. file is the name that the user gave. */
-void draft_remarks(const struct kernel_source *source, const struct source_kernel *kernel,
-	const char *text, const char *file, bool chose_first, struct text *remarks);
+/* text is the expanded source without comments. Appends lines on what the draft leaves out or does
+ * not understand. The caller frees the tree. */
+struct json *draft_new(const struct kernel_source *source, const struct source_kernel *kernel,
+	const char *text, const struct draft_names *names, struct text *remarks);
 
 #endif

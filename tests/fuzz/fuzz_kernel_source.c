@@ -58,8 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < source.kernel_count; i++) {
 		CLEANUP(text_release) struct text remarks = {0};
 		CLEANUP(json_release)
-		struct json *tree =
-			draft_new(&source, &source.kernels[i], text, "kernel.cu", &remarks);
+		struct json *tree = draft_new(&source, &source.kernels[i], text,
+			&(struct draft_names){"kernel.cu", "kernel.cu", true}, &remarks);
 		CLEANUP(json_release) struct json *again = NULL;
 		CLEANUP(memory_free) char *printed = json_print(tree, true);
 		struct error err = {0};
