@@ -150,7 +150,7 @@ static enum status read_problems(struct check *check, struct error *err)
 	return STATUS_OK;
 }
 
-/* This is a typing error, not an empty check. */
+/* A typing error, not an empty check. */
 static enum status nothing_to_check(const struct check *check, struct error *err)
 {
 	if (!check->options.only || !check->options.only[0])

@@ -119,7 +119,7 @@ static bool is_compiled(const struct trial *trial)
 	       trial->result.outcome == OUTCOME_PRUNED_BY_MODEL;
 }
 
-/* The default configuration (the first trial) and half of all must compile. A source may reject a
+/* Half of them must compile, and the default configuration (the first trial). A source may reject a
  * few, for example with static_assert. */
 static enum status expect_compiled(
 	const struct evaluator *evaluator, const struct problem *problem, struct error *err)
@@ -149,8 +149,7 @@ static enum status expect_compiled(
 	return error_lines(err, first->detail);
 }
 
-/* Compiles the reference and the default configuration, and a sample of an own kernel's.
- * of_operation: only the reference. */
+/* An own kernel's sample is larger. of_operation: only the reference. */
 static enum status compile_some(const struct family *family, bool of_operation, bool is_own,
 	struct context *context, struct text *notices, struct error *err)
 {

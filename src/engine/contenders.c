@@ -152,7 +152,6 @@ static bool was_timed(const struct contender *contender)
 	return contender->outcome == OUTCOME_OK || contender->outcome == OUTCOME_TOO_NOISY;
 }
 
-/* Uses the times on other inputs that are longer beyond noise. */
 static void take_retests(struct contender *contender)
 {
 	double first_us = 0, now_us = 0, ratio;

@@ -17,7 +17,6 @@ enum {
 	ATTEMPTS_MAX = 16 /* configurations that are tried as the reference */
 };
 
-/* For comparison the description has the compiled reference if the device measures. */
 struct prepared_problem {
 	const struct problem *problem; /* borrowed */
 	struct build build;
@@ -121,7 +120,7 @@ struct trial *evaluator_add_anchor(struct evaluator *evaluator)
 	return trial;
 }
 
-/* Sets the entries' names to those in the code, and checks the arguments. */
+/* The names become those in the code. */
 static enum status take_entries(const struct compile_result *kernel, size_t unit,
 	struct reference_plan *reference, struct error *err)
 {
@@ -300,7 +299,7 @@ static struct prepared_problem *prepared_problem_of(
 	return NULL;
 }
 
-/* If another configuration is now the reference, the trial can be submitted again. */
+/* Whether another configuration is now the reference. */
 static bool replace_reference(
 	struct evaluator *evaluator, struct trial *trial, const struct result *found)
 {
@@ -321,7 +320,7 @@ static bool replace_reference(
 	return prepared->has_failed && prepared_problem_find(evaluator, trial->problem);
 }
 
-/* This is also an error of the call, unless the caller accepts it. */
+/* Also an error of the call, unless the caller accepts it. */
 static enum status take_failed_reference(const struct evaluator *evaluator, struct trial *trial,
 	const struct result *found, struct error *err)
 {

@@ -117,7 +117,7 @@ static bool is_meant(const char *variable, const char *name)
 	       (end == length || variable[length - end - 1] == ':');
 }
 
-/* The name is NULL if there is none, or if several match, which are appended to the list. */
+/* The name stays NULL if none or several match; the latter are listed. */
 static void variable_find(const struct cubin *cubin, const char *name,
 	struct cubin_variable *variable, struct text *several)
 {

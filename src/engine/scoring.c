@@ -129,8 +129,8 @@ static int compare_indices(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Keeps the best of each family, at most `wanted`, in the order of the pool, because neighbours
- * share most of their values. */
+/* Keeps at most `wanted` of each family in the order of the pool, because neighbours share values.
+ */
 static size_t keep_best_of_families(
 	const struct candidates *pool, size_t *candidates, size_t count, size_t wanted)
 {

@@ -97,7 +97,7 @@ void effort_predict(struct effort *effort)
 void budget_start(
 	struct budget *budget, const struct effort *effort, double seconds, bool measures_again)
 {
-	/* for the final measurement: seconds, or a part of a short budget */
+	/* for the final measurement */
 	const double again_seconds = 6, again_part = 0.4;
 	const double again = !measures_again ? 0
 			     : seconds > 0   ? fmin(again_seconds, again_part * seconds)

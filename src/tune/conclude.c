@@ -253,7 +253,6 @@ static bool is_undecided(const struct search *search, const struct selection *se
 	return 2 * tied >= selection->count;
 }
 
-/* Groups the candidates by the resources of their longest launch. */
 static void append_resources(
 	const struct search *search, const struct selection *selection, struct text *lines)
 {

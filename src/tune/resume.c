@@ -58,7 +58,7 @@ enum status resume_entry(struct tune_run *run, size_t number, bool *done, struct
 	return STATUS_OK;
 }
 
-/* Its outcome depends only on the candidate, and it has the digests that are required now. */
+/* It has the required digests, and its outcome depends only on the candidate. */
 static bool is_worth_taking(const struct search *search, const struct result *result)
 {
 	const bool is_other =

@@ -36,7 +36,7 @@ enum status tune_put_entry(struct tune_run *run, struct tuned_entry *entry,
 	return tune_save(run, err);
 }
 
-/* ---- finding the next problem's candidates in a thread while the device measures ---- */
+/* ---- finding the next problem's candidates while the device measures ---- */
 struct prefetch {
 	pthread_t thread;
 	struct tune_run *run;
@@ -101,7 +101,7 @@ static void prefetch_drop(struct prefetch **prefetch)
 	*prefetch = NULL;
 }
 
-/* Also starts prefetching the next problem. *prefetch is NULL before the first call. */
+/* *prefetch is NULL before the first call. */
 static enum status prefetch_search(struct prefetch **prefetch, struct tune_run *run, size_t number,
 	struct search **search, struct error *err)
 {

@@ -218,7 +218,6 @@ static int group_compare(const void *a_, const void *b_)
 		      : strcmp(a->bits->digests[0], b->bits->digests[0]);
 }
 
-/* The problem in which a digest covers the most rows. */
 static size_t largest_problem(const struct timing_matrix *matrix)
 {
 	uint64_t rows = 0;
@@ -270,8 +269,8 @@ static int row_compare(const void *a_, const void *b_)
 				    : strcmp(a->configuration, b->configuration);
 }
 
-/* Keeps the winners of each problem, overall and of the best classes, or the best of all. Clears
- * all times. */
+/* Keeps the winners of each problem, overall and of the best classes, or the best. Clears all
+ * times. */
 static void keep_best(struct timing_matrix *matrix, enum shared_goal goal,
 	const struct group *groups, size_t count)
 {
