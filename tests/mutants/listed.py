@@ -33,7 +33,7 @@ TESTS = {
 	"src/search/*": "unit/strategy unit/gaussian unit/search_promises rules/search",
 	"src/tune/*": "rules/runs unit/selection unit/conclude rules/selection rules/budget rules/problem rules/journal cli/bits cli/known cli/replay cli/shards "
 		"cli/retune cli/remeasure cli/gpus",
-	"templates/*": "check/kernels check/tolerances",
+	"templates/*": "check/functions check/kernels check/tolerances",
 }
 
 
