@@ -21,9 +21,8 @@
  * base. */
 static const struct joined {
 	const char *name;
-	const char *key;    /* lists: the member that names an item */
-	bool is_new_first;  /* objects: new names precede those of the base */
-	bool takes_members; /* lists: items take missing members from the base */
+	const char *key;   /* lists: the member that names an item */
+	bool is_new_first; /* objects: new names precede those of the base */
 } joined_members[] = {
 	{.name = "parameters", .is_new_first = true},
 	{.name = "defaults"},
@@ -31,9 +30,9 @@ static const struct joined {
 	{.name = "symbols"},
 	{.name = "constraints", .key = "why"},
 	{.name = "prune", .key = "why"},
-	{.name = "workspaces", .key = "name", .takes_members = true},
-	{.name = "tensor_maps", .key = "name", .takes_members = true},
-	{.name = "launches", .key = "entry", .takes_members = true},
+	{.name = "workspaces", .key = "name"},
+	{.name = "tensor_maps", .key = "name"},
+	{.name = "launches", .key = "entry"},
 };
 
 static void put_all(struct json *into, const struct json_at *from, const struct json_at *unless)
@@ -93,7 +92,7 @@ static struct json *join_lists(
 	struct json_at item = {0}, other;
 
 	while (json_next(own, &item))
-		json_push(made, how->takes_members && find_same(&item, how->key, base, &other)
+		json_push(made, find_same(&item, how->key, base, &other)
 					? family_load_complete(&other, &item)
 					: json_copy(item.node));
 	item = (struct json_at){0};
