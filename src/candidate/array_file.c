@@ -142,8 +142,8 @@ enum status array_file_read(const char *path, const struct plan_buffer *tensor,
 		TRY(npy_open(path, tensor, &content, err));
 	if (content.length != bytes)
 		return error_set(err, STATUS_BAD_INPUT,
-			"%s: expected the %" PRIu64 " bytes of %" PRIu64 " x %" PRIu64
-			" elements of %s (%s), found %zu",
+			"%s: expected %" PRIu64 " bytes (%" PRIu64 " x %" PRIu64
+			" elements of %s, %s), found %zu",
 			path, bytes, tensor->rows, tensor->columns, tensor->name,
 			dtype_names[tensor->dtype], content.length);
 	*elements = content;

@@ -107,10 +107,11 @@ static void take_bits(const struct check *check, struct check_row *row)
 	if (then && now)
 		verdict = output_digest_compare(then, now, &rows);
 	if (verdict == DIGEST_UNKNOWN)
-		check_row_decide(row, CHECK_NOT_COMPARABLE, "%s no digests of its outputs",
-			row->entry.winner.result.by_program ? "a program has"
-			: then                              ? "today's kernel has"
-							    : "the baseline has");
+		check_row_decide(row, CHECK_NOT_COMPARABLE,
+			row->entry.winner.result.by_program
+				? "a program has no digests of its outputs"
+			: then ? "today's kernel has no digests of its outputs"
+			       : "the baseline has no digests of its outputs");
 	if (verdict != DIGEST_OTHER)
 		return;
 	bits_describe(now, rows, &common);

@@ -111,7 +111,7 @@ enum status tile_toolkit_find(
 			return STATUS_OK;
 	}
 	error_set(err, STATUS_NO_DEVICE, "no toolkit for CUDA Tile C++: %s%s%s",
-		lacks.length ? "none is complete" : "tileiras was not found",
+		lacks.length ? "every toolkit found lacks files" : "tileiras was not found",
 		given && *given ? " in TILETUNE_TILE=" : "", given && *given ? given : "");
 	if (lacks.length)
 		error_lines(err, lacks.data);

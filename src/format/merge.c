@@ -275,7 +275,7 @@ void tuned_rows_merge(const struct tuned *tuned, struct tuned_entry *entry,
 	}
 	if (best != SIZE_MAX) {
 		tuned_entry_promote(entry, best);
-		*kept = "the winner stays one of a family that was not tuned now";
+		*kept = "the previous winner stays; its family was not tuned in this run";
 	}
 	if (*kept)
 		entry->unfinished = old->unfinished;

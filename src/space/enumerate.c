@@ -354,7 +354,7 @@ static enum status enumerate(struct space *space, space_enter *enter, space_visi
 	void *context, struct space_removed *removed, struct error *err)
 {
 	if (!space->bound)
-		BUG("enumeration of a space that is not bound");
+		BUG("a space must be bound to a problem before it is enumerated");
 	struct enumeration enumeration = {
 		.space = space, .enter = enter, .visit = visit, .context = context, .err = err};
 	bool legal;

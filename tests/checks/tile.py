@@ -217,7 +217,7 @@ def main():
 		expect("no toolkit", lost, "tileiras was not found", 'pip install "tiletune[tile]"', code=5)
 		os.makedirs(folder + "/part/bin")
 		shutil.copy(TOOLKIT + "/bin/tileiras", folder + "/part/bin/")
-		expect("half a toolkit", tiletune("devices", toolkit=folder + "/part"), "none is complete",
+		expect("half a toolkit", tiletune("devices", toolkit=folder + "/part"), "every toolkit found lacks files",
 			"\n  " + folder + "/part has no libnvrtc.so (package nvidia-cuda-nvrtc)\n  hint: pip install", code=0)
 
 		# bad sources
