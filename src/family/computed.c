@@ -101,7 +101,8 @@ static enum status computed_refuse(const struct computed *computed, double found
 {
 	return error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %g",
 		expression_where(computed->expression),
-		computed->expected ? computed->expected : "a number that its member can hold", found);
+		computed->expected ? computed->expected : "a number that its member can hold",
+		found);
 }
 
 static enum status put_real(
