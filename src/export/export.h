@@ -36,7 +36,8 @@ struct export_format {
 	const char *summary;
 	bool compiles;
 	bool of_journals; /* whether it reads a journal instead of a tuned file */
-	bool builds;      /* whether the reader compiles today's sources */
+	bool builds; /* the reader compiles the current sources, so entries tuned with older ones
+			are updated */
 	/* Appends the file. NULL for kernels and for rules, which the Python module writes. */
 	enum status (*write)(
 		const struct export_source *source, struct text *text, struct error *err);

@@ -148,14 +148,14 @@ enum ask_result history_ask(struct history *history, size_t candidate)
 
 bool history_tell(struct history *history, size_t candidate, double time_us)
 {
-	const bool is_known = history_is_new(history, candidate);
+	const bool is_unasked = history_is_new(history, candidate);
 
-	if (is_known ? !isfinite(history->view->predicted_us[candidate])
-		     : !isnan(history->times_us[candidate]))
+	if (is_unasked ? !isfinite(history->view->predicted_us[candidate])
+		       : !isnan(history->times_us[candidate]))
 		return false;
 	history->times_us[candidate] = time_us > 0 ? time_us : INFINITY;
-	history->asked_count += is_known;
-	history->open -= !is_known;
+	history->asked_count += is_unasked;
+	history->open -= !is_unasked;
 	if (isfinite(history->times_us[candidate]))
 		add_parent(history, candidate);
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A strategy proposes candidates to evaluate and sees only numbers. To add one, write a file that
- * ends in STRATEGY() and a line in strategy.c.
+ * ends in STRATEGY() (or, for a fixed order, a function in walk.c) and a line in strategy.c.
  */
 #ifndef SEARCH_STRATEGY_H
 #define SEARCH_STRATEGY_H

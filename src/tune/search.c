@@ -8,7 +8,7 @@
 #include "format/journal_line.h"
 #include "engine/strategy_program.h"
 
-/* The device batches short kernels itself. */
+/* The time of a candidate's first samples; the device repeats a short kernel within a sample. */
 static const double first_look_seconds = 0.03;
 
 void search_add(struct search *search, size_t candidate, struct result *result)

@@ -176,7 +176,7 @@ def main():
     listed = re.findall(r"^ {8}(\S+) {2,}", tiletune("help", "export"), re.MULTILINE)
     # rules are not tables of entries: tests/python/test_rules.py
     missing = [name for name in listed if name not in {**TABLES, **COMPILED, **OF_JOURNALS} and not name.startswith("rule-")]
-    assert listed and not missing, f"add a decoder to tests/checks/export.py: {missing}"
+    assert listed and not missing, f"add a decoder to TABLES of tests/tools/exported.py: {missing}"
     files, counts = [], {}
     for path in sorted(glob.glob("results/**/*.json", recursive=True) + glob.glob("tests/data/**/*.json", recursive=True)):
         with open(path, encoding="utf-8") as file:

@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import re
 import subprocess
 import tempfile
 import zlib
@@ -91,6 +92,8 @@ BUDGETS = {"guided": 50, "local": 100, "model_top": 40, "exhaustive": 305, "rand
 
 
 def test_every_strategy_finds_the_best():
+	with open("src/search/strategy.c", encoding="utf-8") as file:
+		assert sorted(re.findall(r"row\((\w+)\) ", file.read())) == sorted(BUDGETS), "give each strategy a number of evaluations"
 	for strategy, budget in BUDGETS.items():
 		for seed in range(1, 6):
 			with tempfile.TemporaryDirectory() as folder:
