@@ -49,7 +49,7 @@ def tune(folder: str, name: str, role: str | None, times: int, rng: random.Rando
 	environment = {**os.environ, "LD_LIBRARY_PATH": f"{folder}/lib", "TILETUNE_STANDIN": f"{folder}/script", "TILETUNE_LOCK_FOLDER": folder,
 		"TILETUNE_PATH": ROOT, "XDG_CACHE_HOME": f"{folder}/cache"}
 	compiles = "compile" in name
-	command = [f"{OUT}/tiletune", "tune", "row_softmax", "-p", "rows=64:512:64,cols=64", "-f", "online", "--path", "tests/toy", "--strategy",
+	command = [f"{OUT}/tiletune", "tune", "row_softmax", "-p", f"rows=64:{512 if FULL else 192}:64,cols=64", "-f", "online", "--path", "tests/toy", "--strategy",
 		"exhaustive", "--evaluations", "1000", "--budget", "60m", "--fresh", "-d", "cuda:0", "-o", f"{folder}/{name}.json"]
 	if compiles:
 		command += ["--no-cache", "--where", "UNROLL == 1"]
@@ -98,7 +98,7 @@ def main() -> None:
 		os.symlink(f"{OUT}/faults/libcuda.so.1", f"{folder}/lib/libcuda.so.1")
 		with open(f"{folder}/script", "w", encoding="utf-8") as script:
 			script.write("kernel row_softmax_online us=20 ok\n")
-		for role, times in (("worker-measure", 200 if FULL else 12), ("worker-compile", 50 if FULL else 6)):
+		for role, times in (("worker-measure", 200 if FULL else 8), ("worker-compile", 50 if FULL else 4)):
 			killed = runs = 0
 			while killed < times:
 				runs += 1
