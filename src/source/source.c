@@ -257,12 +257,32 @@ static bool is_pragma_once(const struct code *code, const struct directive *dire
 		       text_word_length(code->text + directive->rest), "once");
 }
 
+static bool is_if_0(const struct code *code, const struct directive *directive)
+{
+	const char *rest = code->text + directive->rest, *end = code->text + directive->end;
+
+	return directive_is(code, directive, "if") && *rest == '0' &&
+	       skip_blanks(rest + 1, end) == end;
+}
+
+/* Whether the directive is in a branch of "#if 0", whose includes do not count. *depth is the
+ * number of open conditions in that branch, and 0 outside. */
+static bool is_dead(const struct code *code, const struct directive *directive, size_t *depth)
+{
+	if (directive->kind == DIRECTIVE_IF)
+		*depth += *depth > 0 || is_if_0(code, directive);
+	else if (*depth > 0 && (directive->kind == DIRECTIVE_ENDIF ||
+				       (directive->kind == DIRECTIVE_ELSE && *depth == 1)))
+		--*depth;
+	return *depth > 0;
+}
+
 static enum status expand_code(struct expansion *expansion, const char *root, const char *name,
 	const char *text, const struct code *code)
 {
 	const char *copied = text, *stop = text + code->at[code->length];
 	struct directive directive;
-	size_t number = 1;
+	size_t number = 1, dead = 0;
 
 	for (size_t from = 0; directive_next(code, &from, &directive);) {
 		const char *line = text + code->at[directive.begin];
@@ -270,7 +290,8 @@ static enum status expand_code(struct expansion *expansion, const char *root, co
 		CLEANUP(memory_free) char *include = NULL;
 		bool is_system = false;
 
-		if (directive.kind != DIRECTIVE_FILE && !is_pragma_once(code, &directive))
+		if (is_dead(code, &directive, &dead) ||
+			(directive.kind != DIRECTIVE_FILE && !is_pragma_once(code, &directive)))
 			continue;
 		while (line > copied && line[-1] != '\n')
 			line--;

@@ -157,7 +157,7 @@ static bool find_bound(const struct shape_reader *reader, struct span name, stru
 			*bound = bound_at(after + 2);
 		else
 			continue;
-		if (is_size(reader, *bound))
+		if (is_size(reader, *bound) && !span_is(*bound, "0"))
 			return true;
 	}
 	return false;

@@ -44,6 +44,10 @@ TEST(bad_includes_are_refused)
 		{"#include_next \"x\"\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#import \"x\"\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#include \"b.cuh\" /* and\n */\n", "op/bad.cu:1: expected #include \"file\""},
+		/* only "#if 0" itself makes a branch that no compiler reads */
+		{"#if 0 || 1\n#include \"/x\"\n#endif\n", "\n#error the include"},
+		{"#if 0\n#if 1\n#endif\n#else\n#include \"/x\"\n#endif\n", "\n#error the include"},
+		{"#if 0\n#endif\n#include \"/x\"\n", "\n#error the include"},
 		{"R\"x(/*)x\"\n#include \"/x\"\n", "\n#error the include"},
 		{"R\"x()\\\nx\" /*)x\"\n#include \"/x\"\n", "\n#error the include"},
 		{"int a = 1'0; // '/*\n#include \"/x\"\n", "\n#error the include"},
@@ -83,7 +87,9 @@ TEST(bad_includes_are_refused)
 		"#define x #include <macro>\n"
 		"# include  <cub/block/../cub.cuh> // a header of the toolkit\n"
 		"#include \"cuda_fp16.h\"\n#include <inc/own.h>\n"
-		"int one = 1'000;\n"));
+		"int one = 1'000;\n"
+		"#if 0\n#include \"c.cuh\"\n#endif\n#include \"c.cuh\"\n"));
+	free(scratch_file(root, "op/c.cuh", "const int c;\n"));
 	free(scratch_file(root, "op/mine/inc/own.h", "const int own;\n"));
 	free(scratch_file(root, "op/b.cuh", "const int b;\n"));
 	assert_ok(source_expand(root, "op/good.cu", folders, include_paths, &source, &err));
@@ -91,6 +97,7 @@ TEST(bad_includes_are_refused)
 	assert_non_null(strstr(source, "\n#include <cuda_fp16.h>\n"));
 	assert_non_null(strstr(source, "const int own;"));
 	assert_non_null(strstr(source, "const int b;"));
+	assert_non_null(strstr(source, "#endif\n#line 1 \"op/c.cuh\"\nconst int c;"));
 	assert_null(strstr(strstr(source, "const int b;") + 1, "const int b;"));
 	assert_non_null(strstr(source, "#include <ignored>"));
 	free(source);
