@@ -258,10 +258,13 @@ enum status common_expect_output(
 	const char *option, const char *path, const struct string_list *inputs, struct error *err)
 {
 	for (size_t i = 0; path && inputs && i < inputs->count; i++)
-		if (file_is_same(path, inputs->items[i]))
-			return error_set(err, STATUS_BAD_INPUT,
+		if (file_is_same(path, inputs->items[i])) {
+			error_set(err, STATUS_BAD_INPUT,
 				"--%s: the input %s would be overwritten by %s", option,
 				inputs->items[i], path);
+			return error_hint(
+				err, "name another file with --%s, or another input", option);
+		}
 	if (path && string_ends_with(path, ".gz"))
 		return error_set(err, STATUS_BAD_INPUT,
 			"--%s: output is never compressed, so its name must not end with .gz: %s",

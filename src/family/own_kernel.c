@@ -185,8 +185,10 @@ static enum status refuse_other_format(const struct json_at *root, struct error 
 		if (string_starts_with(found, others[i].format)) {
 			error_set(err, STATUS_BAD_INPUT, "%s: this is %s, not a kernel", root->file,
 				others[i].what);
-			return error_hint(
-				err, "to read it: tiletune %s %s", others[i].command, root->file);
+			return error_hint(err,
+				"to use it: tiletune %s %s; to tune, name a kernel's JSON or an "
+				"operation",
+				others[i].command, root->file);
 		}
 	return STATUS_OK;
 }
