@@ -93,7 +93,8 @@ void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *libra
 	*library = (struct kernel_library){0};
 }
 
-/* Returns the address of the value: *bits (an int32 in its first bytes), or a tensor map. */
+/* Returns the address of the argument's value: a tensor map or *bits, whose first bytes may be an
+ * int32. */
 static void *value_of(const struct plan_argument *argument,
 	const struct kernel_arguments *arguments, uint64_t *bits)
 {

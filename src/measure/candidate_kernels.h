@@ -8,12 +8,12 @@
 #include "measure/gpu_session.h"
 
 struct kernel_library {
-	CUlibrary *libraries; /* per cubin */
+	CUlibrary *libraries; /* one for each cubin */
 	size_t library_count;
-	CUfunction *functions; /* per launch */
+	CUfunction *functions; /* one for each launch */
 };
 
-/* What arguments refer to; unused members may be 0. */
+/* Values of kernel arguments; unused members may be 0. */
 struct kernel_arguments {
 	const CUdeviceptr *buffers;
 	const CUtensorMap *tensor_maps;
@@ -25,8 +25,8 @@ struct kernel_arguments {
 bool kernel_files_read(
 	struct gpu_session *gpu, char *const *files, size_t count, struct text **code);
 void kernel_files_release(struct text *code, size_t count);
-/* Also enables dynamic shared memory and clusters of more than 8 blocks. A failure unloads, unless
- * the context is lost. */
+/* Also permits kernels dynamic shared memory and clusters of more than 8 blocks. After a failure
+ * nothing stays loaded, unless the context is lost. */
 bool kernel_library_load(struct gpu_session *gpu, const struct text *code, size_t unit_count,
 	const struct plan_launch *launches, size_t launch_count, struct kernel_library *library);
 void kernel_library_unload(struct gpu_session *gpu, struct kernel_library *library);

@@ -43,7 +43,8 @@ static double double_of(uint64_t bits)
 	return value;
 }
 
-/* Sums up groups from `high` down to two consecutive empty ones. *low is the last. */
+/* Merges groups from `high` down until two consecutive groups are empty. *low is the last merged
+ * group. */
 static struct helper_magnitude_group run_of(
 	const struct helper_magnitude_group *groups, int high, int *low)
 {
@@ -65,8 +66,8 @@ static struct helper_magnitude_group run_of(
 	return run;
 }
 
-/* Masks are at least 256 times as large as all values below (two empty groups of 4 binades), and
- * almost equal or rare. */
+/* Mask values are at least 256 times as large as all values below them (two empty groups of 4
+ * binades), and either almost equal or rare. */
 static bool is_mask(const struct helper_magnitude_group *run, uint64_t below)
 {
 	const double mask_least = 1000, alike_ratio = 2;
@@ -99,7 +100,8 @@ double expected_scale(const struct helper_magnitude_group *groups)
 	return 0;
 }
 
-/* The trusted configuration may have a bug, so it must not produce NaN. */
+/* Returns whether the trusted configuration computes the output. It may have a bug, so it must not
+ * produce NaN. */
 static bool is_trusted(const struct reference_output *output)
 {
 	return !output->launch && !output->file;
@@ -148,7 +150,7 @@ static bool kernel_run(
 	launch.shape.grid[0] = (uint32_t)((expected->unit_count + output->units_per_block - 1) /
 					  output->units_per_block);
 	launch.unit = 0;
-	/* a NaN, which shows unwritten elements */
+	/* these bytes are a NaN, which reveals unwritten elements */
 	done = GPU_CALL(gpu, "clearing the expected values", cuMemsetD8Async, expected->values,
 		       0xff, expected->bytes, gpu->stream) &&
 	       kernel_files_read(
@@ -205,7 +207,7 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, e
 		done = !is_trusted(&problem->reference->outputs[i]) ||
 		       trusted_copy(gpu, &problem->expected[inputs][i],
 			       problem_output_of(problem, 0, i));
-	/* a candidate may get this memory */
+	/* remove results, because a candidate may get this memory */
 	done = done && loaded_reset(gpu, &loaded) && gpu_synchronize(gpu, "running the kernel");
 	*plan = loaded.plan;
 	loaded.plan = (struct plan){0};
@@ -214,7 +216,7 @@ static bool trusted_run(struct gpu_session *gpu, struct problem_data *problem, e
 	return done;
 }
 
-/* Its own inverse. The key is never in device memory. */
+/* The key is never in device memory. */
 bool expected_cipher(
 	struct gpu_session *gpu, const struct problem_data *problem, enum inputs inputs)
 {
@@ -277,7 +279,7 @@ static bool make(struct gpu_session *gpu, struct problem_data *problem, enum inp
 	       expected_cipher(gpu, problem, inputs);
 }
 
-/* A reference kernel may take longer. */
+/* Allows more time if a reference kernel computes an output. */
 static void reference_progress(const struct gpu_session *gpu, const struct problem_data *problem)
 {
 	double allow_s = gpu->options.kernel_timeout_s;
@@ -315,7 +317,7 @@ bool expected_prepare(struct gpu_session *gpu, struct problem_data *problem)
 		return true;
 	if (!gpu->failure.fatal)
 		release(gpu, problem, INPUTS_FIRST);
-	/* without memory or GPU, a later attempt may succeed */
+	/* if memory or the GPU was missing, a later attempt may succeed */
 	if (gpu->failure.outcome != OUTCOME_OUT_OF_MEMORY &&
 		gpu->failure.outcome != OUTCOME_DEVICE_LOST)
 		problem->reference_failure = gpu->failure;

@@ -62,7 +62,7 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 	string_put(identity->name, sizeof(identity->name), gpu->facts.name);
 	nvml_driver_version(nvml, identity->driver, sizeof(identity->driver));
 	if (!nvml_select(nvml, identity->uuid)) {
-		/* NVML needs the prefix of MIG instances */
+		/* NVML expects the prefix MIG for MIG instances */
 		memcpy(identity->uuid, "MIG", 3);
 		if (!nvml_select(nvml, identity->uuid)) {
 			memcpy(identity->uuid, "GPU", 3);
@@ -132,7 +132,7 @@ static enum status helpers_open(struct gpu_session *gpu, const char *file, struc
 		!gpu_allocate(gpu, spacer_bytes(gpu), &gpu->spacer) || !helper_spacer(gpu) ||
 		!gpu_synchronize(gpu, "running a helper kernel"))
 		return error_set(err, STATUS_FAILED, "%s", gpu->failure.detail);
-	gpu->last_work_s = -INFINITY; /* idle until now: its clock is low */
+	gpu->last_work_s = -INFINITY; /* the GPU was idle, so its clock is low */
 	gpu->single_extra_us = gpu->graph_extra_us = NAN;
 	return STATUS_OK;
 }
@@ -208,7 +208,7 @@ void gpu_session_close(struct gpu_session *gpu)
 
 void gpu_send(const struct gpu_session *gpu, const struct record *record, const void *message)
 {
-	/* the parent process has ended */
+	/* sending fails if the parent process has ended */
 	if (line_send(gpu->reply_fd, record, message, NULL) != STATUS_OK)
 		_exit(STATUS_FAILED);
 }

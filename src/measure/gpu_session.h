@@ -24,7 +24,7 @@ struct gpu_session {
 	CUcontext context; /* NULL until opened */
 	CUstream stream;
 	struct device_listing gpu;
-	struct measure_setup options; /* without the helper kernels */
+	struct measure_setup options; /* `device` and `helpers` are NULL */
 	int64_t request_id;
 	uint64_t ticket; /* index of the job in progress */
 	bool has_job;
@@ -39,11 +39,11 @@ struct gpu_session {
 	CUdeviceptr spacer;
 	CUevent *events;
 	size_t event_count;
-	double last_work_s;   /* clock_seconds() */
+	double last_work_s;   /* clock_seconds() after the last work */
 	bool clock_is_locked; /* warm-ups do not raise the clock */
-	/* Overhead of a sample: a run, a replay. NaN until measured. */
+	/* Overhead of a sample with a single run, and with a graph replay. NaN until measured. */
 	double single_extra_us, graph_extra_us;
-	/* Frees unused memory; false: there is none. May be NULL. */
+	/* Frees unused memory, or returns false if there is none. May be NULL. */
 	bool (*reclaim)(void *context);
 	void *reclaim_context;
 	int reply_fd;
@@ -54,7 +54,7 @@ struct gpu_session {
 
 enum {
 	SCRATCH_BYTES = 32768,
-	SCRATCH_RESULTS_OFFSET = 0, /* one per output */
+	SCRATCH_RESULTS_OFFSET = 0, /* one result per output */
 	SCRATCH_COUNTERS_OFFSET = PLAN_OUTPUTS_MAX * sizeof(struct helper_compare_result),
 	SCRATCH_COUNTERS = (SCRATCH_BYTES - SCRATCH_COUNTERS_OFFSET) / 8,
 };
@@ -70,8 +70,8 @@ bool gpu_succeeded(struct gpu_session *gpu, CUresult result, const char *what);
 	gpu_succeeded(gpu, (gpu)->cuda.function(__VA_ARGS__), what)
 
 typedef bool gpu_run(struct gpu_session *gpu, const void *context, size_t index);
-/* The caller destroys the graph. Libraries that call the driver between launches need
- * CU_STREAM_CAPTURE_MODE_RELAXED. */
+/* Captures `runs` calls of `run` in a graph, which the caller destroys. Libraries that call the
+ * driver between launches need CU_STREAM_CAPTURE_MODE_RELAXED. */
 bool gpu_graph_make(struct gpu_session *gpu, CUstreamCaptureMode mode, gpu_run *run,
 	const void *context, unsigned runs, CUgraphExec *made);
 
@@ -84,11 +84,12 @@ enum status gpu_session_describe(const struct cuda_api *cuda, struct nvml *nvml,
 	struct device_listing *gpu, struct error *err);
 
 void gpu_send(const struct gpu_session *gpu, const struct record *record, const void *message);
-/* Announces a step that may take allow_s (0: the usual limit). `reference`: it computes the job's
- * reference. */
+/* Reports a step that may take up to allow_s seconds (0: the usual limit). `reference` is true if
+ * the step computes the job's reference output. */
 void gpu_progress(const struct gpu_session *gpu, double allow_s, bool reference);
 bool gpu_synchronize(struct gpu_session *gpu, const char *what);
-/* Begins a phase, whose host time is added to *spent_ms (may be NULL). Returns the previous one. */
+/* Begins a phase, whose host time is added to *spent_ms (may be NULL). Returns the previous phase's
+ * spent_ms. */
 double *gpu_phase(struct gpu_session *gpu, double *spent_ms);
 
 /* Calls gpu->reclaim if necessary. 0 bytes give a null pointer. */
@@ -98,7 +99,8 @@ void gpu_release(struct gpu_session *gpu, CUdeviceptr memory, uint64_t bytes);
 enum {
 	GPU_LAUNCH_ATTRIBUTES = 2
 };
-/* Points to the attributes, which may be NULL without clusters and cooperation. */
+/* The result points to `attributes`, which may be NULL if the launch is neither clustered nor
+ * cooperative. */
 CUlaunchConfig gpu_launch_config(const struct gpu_session *gpu, const struct launch_shape *shape,
 	CUlaunchAttribute attributes[GPU_LAUNCH_ATTRIBUTES]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernels are correct with any grid; grids here fill the GPU. Values are in the order and types
- * of helpers.cu.
+ * The kernels are correct with any grid; grids here fill the GPU. Arguments have the order and
+ * types that helpers.cu declares.
  */
 #include "measure/helper_kernels.h"
 
@@ -176,7 +176,7 @@ bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *results
 	return gpu_synchronize(gpu, "running the kernel");
 }
 
-/* unlikely values of a kernel's output */
+/* a value that kernels are unlikely to write */
 static const uint32_t guard_pattern = 0x5ac396e1u;
 
 static uint64_t aligned(uint64_t bytes)
@@ -223,11 +223,11 @@ void arena_release(struct gpu_session *gpu, struct arena *arena)
 	*arena = (struct arena){0};
 }
 
-/* A zone may start within a word, so the pattern is rotated. */
+/* Fills or checks all guard zones. A zone may start within a word, so the pattern is rotated. */
 static bool for_zones(
 	struct gpu_session *gpu, const struct arena *arena, size_t counter, bool writes)
 {
-	/* buffers without bytes have no address */
+	/* `buffers` has no address for empty buffers */
 	CUdeviceptr start = arena->base, end = start + ARENA_GUARD_BYTES;
 
 	for (size_t i = 0; arena->base && i <= arena->count; i++) {

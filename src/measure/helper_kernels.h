@@ -11,7 +11,7 @@
 bool helper_fill(
 	struct gpu_session *gpu, CUdeviceptr data, const struct plan_buffer *tensor, uint64_t seed);
 bool helper_poison(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint32_t pattern);
-/* `count` pieces begin `stride` bytes apart. */
+/* Poisons `count` pieces, which begin `stride` bytes apart. */
 bool helper_poison_pieces(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes,
 	uint32_t pattern, uint64_t stride, uint64_t count);
 bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, uint64_t row_bytes,
@@ -21,25 +21,25 @@ bool helper_checksum(struct gpu_session *gpu, CUdeviceptr data, uint64_t rows, u
 struct expected {
 	const struct reference_output *output;
 	const struct plan_buffer *tensor;
-	CUdeviceptr units; /* int64 indices */
+	CUdeviceptr units; /* int64 indices of compared units */
 	uint64_t unit_count, unit_size;
 	CUdeviceptr values; /* doubles, or a tensor of the output's type */
-	uint64_t bytes;     /* of the values */
-	uint64_t ld;        /* pitch of that tensor; 0: doubles */
-	double scale;       /* what absolute tolerances are relative to */
+	uint64_t bytes;     /* size of the values */
+	uint64_t ld;        /* pitch of the tensor of values; 0 for doubles */
+	double scale;       /* scale of absolute tolerances */
 };
-/* Writes the scratch's result `index`. */
+/* Writes result `index` of the scratch memory. */
 bool helper_compare(
 	struct gpu_session *gpu, CUdeviceptr out, const struct expected *expected, size_t index);
 /* Adds a struct helper_magnitudes to the scratch counters. */
 bool helper_magnitudes(struct gpu_session *gpu, const struct expected *expected);
-/* In whole words of 8 bytes. */
+/* Encrypts or decrypts data; bytes is a multiple of 8. */
 bool helper_cipher(struct gpu_session *gpu, CUdeviceptr data, uint64_t bytes, uint64_t key);
 bool helper_copy(struct gpu_session *gpu, CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
-/* Takes about 50 us; work behind it starts without gaps. */
+/* Queues a kernel of about 50 us, so that work queued after it starts without gaps. */
 bool helper_spacer(struct gpu_session *gpu);
 bool scratch_clear(struct gpu_session *gpu);
-/* Waits, and copies results and counters. */
+/* Waits for queued work, and copies results and counters to the host. */
 bool scratch_read(struct gpu_session *gpu, struct helper_compare_result *results,
 	size_t result_count, uint64_t *counters, size_t counter_count);
 
@@ -51,21 +51,21 @@ enum {
 struct arena {
 	CUdeviceptr base;
 	uint64_t bytes;
-	size_t set_count;     /* the buffers repeat this many times */
-	uint64_t set_bytes;   /* between two sets */
-	CUdeviceptr *buffers; /* set by set; 0 for a buffer of 0 bytes */
+	size_t set_count;     /* number of buffer sets */
+	uint64_t set_bytes;   /* distance between two sets */
+	CUdeviceptr *buffers; /* addresses, ordered by buffer set; 0 for an empty buffer */
 	uint64_t *buffer_bytes;
-	size_t count; /* of a set */
+	size_t count; /* buffers in a set */
 };
 
-/* Of one set, with guard zones. */
+/* Returns the size of one set with its guard zones. */
 uint64_t arena_size(const uint64_t *sizes, size_t count);
 bool arena_allocate(struct gpu_session *gpu, const uint64_t *sizes, size_t count, size_t set_count,
 	struct arena *arena);
 void arena_release(struct gpu_session *gpu, struct arena *arena);
 
-/* Counts changed bytes of guard zones: before the first buffer in scratch counter `counter`, behind
- * buffer i of any set in counter+1+i. */
+/* Counts changed bytes of guard zones. Scratch counter `counter` is for the zone before the first
+ * buffer, counter+1+i for the zones behind buffer i of all sets. */
 bool arena_check(struct gpu_session *gpu, const struct arena *arena, size_t counter);
 bool arena_repair(struct gpu_session *gpu, const struct arena *arena);
 

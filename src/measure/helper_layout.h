@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The worker and the tests' stand-in driver, which emulates the helper kernels, share these.
+ * Names and constants that the worker shares with the tests' stand-in driver, which emulates the
+ * helper kernels.
  */
 #ifndef MEASURE_HELPER_LAYOUT_H
 #define MEASURE_HELPER_LAYOUT_H
@@ -9,7 +10,6 @@
 
 #include "expr/dtype.h"
 
-/* HELPER(member, entry) */
 #define HELPER_KERNELS(HELPER)                                                                     \
 	HELPER(fill, "tt_fill")                                                                    \
 	HELPER(offsets, "tt_offsets")                                                              \
@@ -33,7 +33,7 @@ enum {
 enum probe {
 	PROBE_MIXED =
 		64,  /* one element in 64 is large, others at least 2^-8 of high; random signs */
-	PROBE_SIGNS, /* high or twice high; random signs */
+	PROBE_SIGNS, /* values are high or twice high, with random signs */
 };
 
 /* Outputs hold this poison before a run. Floating-point types have a NaN that no arithmetic
@@ -56,10 +56,10 @@ static const uint32_t helper_output_poison[DTYPE_COUNT] = {
 	[DTYPE_U64] = 0xa7a5a5a5u,
 	[DTYPE_BOOL] = 0x5a5a5a5au,
 };
-/* A NaN in every dtype. */
+/* This pattern is a NaN in every floating-point dtype. */
 static const uint32_t helper_workspace_poison = 0x7fff7fffu;
 
-/* A reference kernel writes it where any value is correct. */
+/* A reference kernel writes this value where any result is correct. */
 static const uint64_t helper_anything = UINT64_C(0x7ff8000000000a11);
 
 /* Integers have no NaN: unwritten elements of the trusted configuration must differ from a
@@ -80,10 +80,11 @@ struct helper_magnitudes {
 	} groups[MAGNITUDE_GROUPS];
 };
 
-/* struct tt_result in helpers.cu */
+/* Matches struct tt_result in helpers.cu. */
 struct helper_compare_result {
 	uint64_t violations;
-	uint64_t first_bad; /* all bits set: none */
+	/* index of the first wrong element; all bits are set if there is none */
+	uint64_t first_bad;
 	double max_abs_error;
 	double first_out, first_expected;
 	uint64_t nan_count;

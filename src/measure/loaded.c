@@ -45,7 +45,7 @@ static bool tensor_map_encode(struct gpu_session *gpu, const struct plan_tensor_
 	struct error err = {0};
 	char what[PLAN_NAME_SIZE + 16];
 
-	/* an unused map: the kernel ignores these bytes */
+	/* the kernel ignores the bytes of an unused map */
 	if (map->rank == 0) {
 		memset(encoded, 0, sizeof(*encoded));
 		return true;
@@ -75,7 +75,7 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 	loaded->set_count = loaded->problem ? loaded->problem->set_count : 1;
 	sets = loaded->set_count + (loaded->problem ? loaded->problem->probe_count : 0);
 	loaded->buffers = memory_zeroed(sets * plan->buffer_count + 1, sizeof(*loaded->buffers));
-	/* the driver requires multiples of 64 bytes */
+	/* the driver requires alignment to 64 bytes */
 	if (maps) {
 		size_t bytes = sets * maps * sizeof(CUtensorMap);
 
@@ -102,7 +102,8 @@ static bool sets_make(struct gpu_session *gpu, struct loaded *loaded)
 	return true;
 }
 
-/* Each symbol is in some unit (0: not in its own), and at least as large as its tensor. */
+/* Finds each tensor's variable, which must be as large as the tensor. If its unit lacks the
+ * variable (address 0), another unit must have it. */
 static bool symbols_find(struct gpu_session *gpu, struct loaded *loaded)
 {
 	const struct plan *plan = &loaded->plan;
@@ -156,7 +157,7 @@ bool loaded_fill_symbols(struct gpu_session *gpu, const struct loaded *loaded, s
 	return true;
 }
 
-/* The driver may not know optimised variables. */
+/* The driver does not know variables that were optimised away. */
 static bool global_add(struct gpu_session *gpu, struct loaded *loaded, CUlibrary library,
 	const struct cubin_variable *variable)
 {

@@ -5,7 +5,7 @@
 #include "candidate/array_file.h"
 #include "measure/expected.h"
 
-/* the number of the set in the seed of second inputs */
+/* the set number that seeds the second inputs */
 static const uint64_t second_inputs = 1 << 20;
 
 struct points {
@@ -33,11 +33,12 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 	return (a + b - 1) / b;
 }
 
-/* The first of `strata` equal parts of 0..count-1 gives 0, the last count-1. */
+/* Picks a random number from one of `strata` equal parts of 0..count-1; the first part gives 0, the
+ * last count-1. */
 static uint64_t stratum_pick(
 	struct points *points, uint64_t count, uint64_t strata, uint64_t stratum)
 {
-	/* count < 2^62, strata <= 2^22: no overflow */
+	/* no overflow, because count < 2^62 and strata <= 2^22 */
 	uint64_t low = count / strata * stratum + count % strata * stratum / strata;
 	uint64_t high = count / strata * (stratum + 1) + count % strata * (stratum + 1) / strata;
 
@@ -48,7 +49,7 @@ static uint64_t stratum_pick(
 	return low + random_below(&points->random, high - low);
 }
 
-/* Up to `budget` points of a row or column of `count` elements. */
+/* Adds up to `budget` points of a row or column with `count` elements. */
 static void add_line(
 	struct points *points, uint64_t first, uint64_t stride, uint64_t count, uint64_t budget)
 {
@@ -118,7 +119,7 @@ size_t points_choose_rows(uint64_t rows, uint64_t columns, uint64_t seed, int64_
 	if (rows <= most)
 		return add_all(rows, units);
 	random_seed(&points.random, seed);
-	/* both ends contain remainders of tiles */
+	/* add both ends, where tiles may be partial */
 	for (uint64_t i = 0; most >= 4 * POINTS_PATCH && i < POINTS_PATCH; i++) {
 		point_add(&points, i);
 		point_add(&points, rows - 1 - i);
@@ -134,7 +135,7 @@ size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_
 {
 	size_t sets = 2;
 
-	/* the rest is for workspaces and other problems */
+	/* workspaces and other problems need the rest */
 	while (sets < PROBLEM_SETS_MAX && sets * set_bytes < 2 * l2_bytes)
 		sets *= 2;
 	while (sets > 1 && sets * set_bytes > memory_bytes / 4)
@@ -142,7 +143,7 @@ size_t problem_set_count(uint64_t set_bytes, uint64_t l2_bytes, uint64_t memory_
 	return sets;
 }
 
-/* A sample of short runs needs unused sets. */
+/* Adds sets, because each run of a sample overwrites one. */
 static size_t problem_set_count_in_place(size_t sets, uint64_t set_bytes, uint64_t memory_bytes)
 {
 	while (sets < SETS_IN_PLACE && 2 * sets * set_bytes <= memory_bytes / 4)
@@ -186,8 +187,8 @@ bool problem_data_restores_inputs(const struct problem_data *problem)
 	return false;
 }
 
-/* Group sizes determine the run time: fresh inputs keep them, and second inputs have those of set
- * 0. */
+/* Group sizes determine the run time, so fresh inputs keep them, and second inputs have those of
+ * set 0. */
 static uint64_t contents_seed(const struct gpu_session *gpu, const struct problem_data *problem,
 	size_t set, size_t tensor)
 {
@@ -265,7 +266,7 @@ static bool fill(struct gpu_session *gpu, const struct problem_data *problem, si
 						   : fill_random(gpu, problem, set, tensor, data);
 }
 
-/* The operation accepts any numbers. */
+/* Returns whether the operation accepts any numbers in this tensor. */
 static bool is_free(const struct plan_buffer *tensor)
 {
 	return tensor->role == BUFFER_INPUT && tensor->bytes && dtype_is_float(tensor->dtype) &&
@@ -283,7 +284,7 @@ static size_t probe_sets(const struct reference_plan *reference)
 	return count < 1 ? 1 : count < PROBE_SETS_MAX ? count : PROBE_SETS_MAX;
 }
 
-/* Sums of their products keep some bits of small elements. */
+/* Magnitude of large elements; sums of their products keep some bits of small elements. */
 static double large_of(enum dtype dtype)
 {
 	return dtype == DTYPE_FP64 ? 0x1p40 : dtype_size(dtype) > 1 ? 0x1p15 : 0x1p8;
@@ -346,7 +347,7 @@ static bool contents_make(struct gpu_session *gpu, const struct problem_data *pr
 	return status == STATUS_OK || gpu_fail(gpu, OUTCOME_LAUNCH_FAILED, "%s", err.message);
 }
 
-/* With poison between rows, which no kernel may read. */
+/* Uploads the contents, with poison between rows, which no kernel may read. */
 static bool contents_upload(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t tensor)
 {

@@ -11,7 +11,7 @@
 
 enum {
 	PROBLEM_SETS_MAX = 256,
-	SETS_IN_PLACE = 64, /* minimum for kernels in place, if memory allows it */
+	SETS_IN_PLACE = 64, /* minimum for kernels that work in place, if memory allows it */
 	PROBE_SETS_MAX = 4,
 	POINTS_FULL_MAX = 1 << 22, /* larger outputs are compared in part */
 	POINTS_PATCH = 16,
@@ -29,32 +29,32 @@ enum inputs {
 struct problem_data {
 	char key[HASH_SIZE];
 	struct device_problem description;
-	const struct reference_plan *reference; /* of the description */
-	struct arena arena;                     /* base 0: not on the GPU */
+	const struct reference_plan *reference; /* points into the description */
+	struct arena arena;                     /* base is 0 if nothing is on the GPU */
 	size_t set_count;                       /* a power of two */
-	size_t probe_count;                     /* sets of probe inputs; 0: they do not fit */
+	size_t probe_count;                     /* sets of probe inputs; 0 if they do not fit */
 	bool is_warm;                           /* runs find data in the L2 */
-	uint64_t *input_checksums;              /* per tensor, over all sets */
-	unsigned users;                         /* loaded candidates */
+	uint64_t *input_checksums;              /* one for each tensor, over all sets */
+	unsigned users;                         /* number of loaded candidates */
 	unsigned long request;                  /* the last request that used the problem */
 	bool touched; /* an unchecked kernel ran on the tensors, or one wrote out of bounds */
-	/* 0: the sets hold the first inputs, else fresh ones. second_set (NO_SET: none) holds the
-	 * second inputs instead. */
+	/* At 0 the sets hold the first inputs, otherwise fresh inputs. Only second_set, if it is
+	 * not NO_SET, holds the second inputs. */
 	uint64_t generation;
 	size_t second_set;
-	double confirmed_us; /* time of the fastest retested candidate; 0: none */
+	double confirmed_us; /* time of the fastest retested candidate; 0 if there is none */
 
-	/* Copies of tensors that kernels overwrite or the host computes; else 0. */
+	/* Copies of tensors that kernels overwrite or the host computes; 0 for others. */
 	CUdeviceptr *originals;
 
 	/* If its outcome is not ok, there are no expected values. */
 	struct failure reference_failure;
-	/* Per output; NULL before they are computed. */
+	/* One per output; NULL before the values are computed. */
 	struct expected *expected[INPUTS_COUNT];
-	bool has_no_second;               /* the reference failed on the second inputs */
+	bool has_no_second;               /* the reference failed on the second set of inputs */
 	uint64_t cipher[INPUTS_COUNT][2]; /* keys of units and values */
-	/* No kernel can know these: the seed of second and fresh inputs and of the second compared
-	 * units, and the choice of sets. */
+	/* Kernels cannot know the seed of second and fresh inputs and second compared units, or the
+	 * choice of sets. */
 	uint64_t fresh_seed;
 	struct random_state fresh;
 };
@@ -67,7 +67,7 @@ size_t problem_data_group_size_variants(const struct problem_data *problem);
 
 bool problem_data_prepare(struct gpu_session *gpu, struct problem_data *problem);
 bool problem_data_fill_second(struct gpu_session *gpu, struct problem_data *problem, size_t set);
-/* `second` gets the second inputs, all other sets new ones. */
+/* Fills set `second` with the second inputs, and all other sets with fresh inputs. */
 bool problem_data_fill_fresh(struct gpu_session *gpu, struct problem_data *problem, size_t second);
 bool problem_data_fill_first(struct gpu_session *gpu, struct problem_data *problem);
 /* Poisons the outputs of `count` sets, except those that kernels overwrite in place. */
@@ -77,8 +77,8 @@ bool problem_data_poison(
 bool problem_data_restore_inputs(
 	struct gpu_session *gpu, const struct problem_data *problem, size_t set);
 bool problem_data_restores_inputs(const struct problem_data *problem);
-/* If the tensors are `touched`, fills them again, so that no candidate is blamed for another one.
- */
+/* If the tensors are `touched`, fills them again, so that no candidate is blamed for what another
+ * one wrote. */
 bool problem_data_restore(struct gpu_session *gpu, struct problem_data *problem);
 /* Adds an input's checksum over all sets to scratch counter first_counter + tensor. */
 bool problem_data_checksum(
@@ -91,14 +91,14 @@ const struct plan_buffer *problem_output(const struct problem_data *problem, siz
 CUdeviceptr problem_tensor(const struct problem_data *problem, size_t set, size_t tensor);
 CUdeviceptr problem_output_of(const struct problem_data *problem, size_t set, size_t output);
 
-/* All elements of a small output; of a large one, points of every patch, the edges, and full rows
- * and columns. Linear indices over rows x columns (without pitch), perhaps with duplicates; the
- * caller frees them. Returns their number, at most 2*POINTS_FULL_MAX. rows and columns must be
- * above 0. */
+/* Chooses all elements of a small output; in a large output, points of every patch, the edges, and
+ * full rows and columns. *units gets linear indices over rows x columns (without pitch), perhaps
+ * with duplicates; the caller frees them. Returns their number, at most 2*POINTS_FULL_MAX. rows and
+ * columns must be above 0. */
 size_t points_choose(uint64_t rows, uint64_t columns, uint64_t seed, int64_t **units);
 
-/* Row indices: all, or the first and last 16 and one of each stratum; at most POINTS_FULL_MAX
- * elements, unless one row has more. */
+/* Chooses row indices: all, or the first and last 16 and one of each stratum; at most
+ * POINTS_FULL_MAX elements, unless one row has more. */
 size_t points_choose_rows(uint64_t rows, uint64_t columns, uint64_t seed, int64_t **units);
 
 #endif

@@ -18,7 +18,7 @@ static const struct record_member setup_members[] = {
 };
 RECORD_DEFINE(struct measure_setup, measure_setup_record, setup_members, .name = "setup");
 
-/* Not sent. */
+/* A member that is not sent. */
 #define OWN(type, field) RECORD_VALUE(type, field, #field, .flags = RECORD_NOT_JSON)
 static const struct record_member problem_members[] = {
 	OWN(struct device_problem, operation),
@@ -49,10 +49,10 @@ static const struct record_member job_members[] = {
 	RECORD_VALUE(struct device_job, load, "load"),
 	RECORD_VALUE(struct device_job, verify, "verify"),
 };
-/* open: a worker ignores "problem" and "configuration" */
+/* The record is open, because a worker ignores "problem" and "configuration". */
 RECORD_DEFINE(struct device_job, device_job_record, job_members, .name = "job", .open = true);
 
-/* A number, a boolean for "True" or "False", or a string. */
+/* Returns a number, a boolean (for "True" or "False"), or a string. */
 static struct json *value_json(const char *text)
 {
 	char *end;

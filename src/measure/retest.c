@@ -8,12 +8,11 @@ enum {
 	SERIES_SAMPLES = 2,
 	SERIES_SAMPLES_MAX = SERIES_SAMPLES + 1,
 };
-/* A correct kernel's second series may be slower by the scatter of sampler_is_noisy(), and because
- * the starts and ends of its runs do not overlap others: up to 1.1 us on an H200 (README.md), with
- * a margin. */
+/* Margins for a correct kernel: the scatter that sampler_is_noisy() allows, and up to 1.1 us on an
+ * H200, because its runs do not overlap with others (README.md). */
 static const double noise_ratio = 1.1, noise_us = 2;
 
-/* Reads other memory, so that new data leaves the L2. */
+/* Reads other memory, so that new inputs leave the L2 cache. */
 static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
 {
 	const uint64_t l2_bytes = (uint64_t)gpu->gpu.facts.l2_bytes;
@@ -23,7 +22,7 @@ static bool evict(struct gpu_session *gpu, const struct problem_data *problem)
 	return problem->is_warm || helper_checksum(gpu, problem->arena.base, 1, bytes, bytes, 0);
 }
 
-/* The untimed run precedes the new inputs and the poison. */
+/* Takes a sample, whose untimed run precedes the new inputs and the poison. */
 static bool sample(struct gpu_session *gpu, struct runner *runner, bool all_fresh, bool resets,
 	struct verify_sample *on, double *sample_us)
 {
@@ -43,7 +42,7 @@ static bool sample(struct gpu_session *gpu, struct runner *runner, bool all_fres
 	       verify_sample_queue(gpu, runner->loaded, on);
 }
 
-/* Another kernel could read what this one stored. */
+/* Clears what this kernel stored, because another kernel could read it. */
 static bool restore(struct gpu_session *gpu, const struct loaded *loaded)
 {
 	return problem_data_fill_first(gpu, loaded->problem) && loaded_reset(gpu, loaded) &&
@@ -63,7 +62,7 @@ bool retest_sample(
 	       verify_sample(gpu, runner->loaded, &on, true, result);
 }
 
-/* Samples together cover different group sizes. */
+/* Chooses sets so that samples together cover different group sizes. */
 static size_t set_of(struct problem_data *problem, size_t index)
 {
 	const size_t part = problem->set_count / SERIES_SAMPLES;
@@ -73,8 +72,8 @@ static size_t set_of(struct problem_data *problem, size_t index)
 	return index % SERIES_SAMPLES * part + (size_t)random_below(&problem->fresh, part);
 }
 
-/* The first sample finds kernels that count launches. Later ones begin without memory, so that the
- * kernel cannot recognise inputs. */
+/* The first sample finds kernels that count launches. Before later samples, variables and
+ * workspaces are reset, so that the kernel cannot recognise inputs. */
 static bool series(
 	struct gpu_session *gpu, struct runner *runner, struct result *result, double *time_us)
 {
@@ -90,7 +89,7 @@ static bool series(
 		count++;
 		first = count > 1 && retest_is_slower(samples_us[0], samples_us[1]);
 	}
-	/* the faster sample may only have smaller groups */
+	/* the faster sample may only have had smaller groups */
 	*time_us = statistics_quantile(
 		samples_us + first, SERIES_SAMPLES, runner->group_size_variants > 1 ? 0.5 : 0);
 	return restore(gpu, runner->loaded) &&

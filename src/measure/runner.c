@@ -8,8 +8,7 @@
 
 /* Least time of a sample: events resolve 0.5 us, and the gap between operations is about 1 us. */
 static const double sample_target_us = 300;
-/* Up to this time, an untimed run warms the instruction cache and the TLB; the cold start of longer
- * kernels is negligible. */
+/* Longer kernels need no untimed run to warm the instruction cache and the TLB. */
 static const double untimed_run_max_us = 2000;
 /* A GPU without work for this long may have lowered its clock. */
 static const double idle_s = 0.2;
@@ -25,10 +24,10 @@ enum {
 	GRAPH_OPERATIONS_MAX = 2048,
 	SPACERS_PER_WARM_UP = 20,
 	PIECE_SAMPLES_MAX = 80,
-	EXTRA_RUNS = 4, /* in the shorter of two graphs */
+	EXTRA_RUNS = 4, /* runs in the shorter of two graphs */
 	EXTRA_ROUNDS = 9,
 };
-/* a longer time is a disturbance */
+/* a longer overhead is due to a disturbance */
 static const double extra_most_us = 5;
 
 unsigned runner_runs_per_sample(double estimate_us, size_t operations)
@@ -81,7 +80,8 @@ static bool record(struct gpu_session *gpu, size_t event)
 	return GPU_CALL(gpu, "recording an event", cuEventRecord, gpu->events[event], gpu->stream);
 }
 
-/* Each interval between events has `runs` runs and an overhead of extra_us. */
+/* Computes times per run. Each interval between events has `runs` runs and an overhead of extra_us.
+ */
 static bool elapsed(
 	struct gpu_session *gpu, unsigned count, double extra_us, double runs, double *times_us)
 {
@@ -112,8 +112,8 @@ static bool run_spacer(struct gpu_session *gpu, const void *context, size_t inde
 	return helper_spacer(gpu);
 }
 
-/* Times a single run and graphs of two lengths of the spacer kernel. The difference of the graphs
- * is the time of the additional runs; the rest is the overhead of events and replays. */
+/* Times a single run and graphs of two lengths of the spacer kernel. The difference between the
+ * graphs is the time of the additional runs, the rest is overhead. */
 static bool extra_measure(struct gpu_session *gpu)
 {
 	double times_us[3][EXTRA_ROUNDS], round_us[3], run_us;
@@ -152,7 +152,7 @@ static bool run_next(struct gpu_session *gpu, struct runner *runner)
 	return loaded_run(gpu, runner->loaded, set);
 }
 
-/* In the order of the runs. */
+/* Restores sets in the order of the runs. */
 bool runner_restore(struct gpu_session *gpu, const struct runner *runner)
 {
 	const size_t sets = runner->loaded->set_count;
@@ -166,7 +166,7 @@ bool runner_restore(struct gpu_session *gpu, const struct runner *runner)
 	return true;
 }
 
-/* The data of the timed runs must not enter the cache. */
+/* Uses another set than the timed runs, whose data must not enter the cache. */
 static bool run_untimed(struct gpu_session *gpu, struct runner *runner)
 {
 	size_t sets = runner->loaded->set_count;
@@ -192,7 +192,7 @@ static bool estimate(
 	return done;
 }
 
-/* Leaves a set for the untimed run. */
+/* Limits runs_per_sample, to leave a set for the untimed run. */
 static void limit_to_sets(struct runner *runner)
 {
 	while (runner->runs_per_sample > 1 &&
@@ -267,7 +267,7 @@ static bool sample_start(struct gpu_session *gpu, struct runner *runner)
 	return graph_launch(gpu, runner->graphs[index]);
 }
 
-/* Graphs cover all sets: all numbers are powers of two. */
+/* All graphs together cover all sets, because all numbers are powers of two. */
 struct run_sets {
 	const struct loaded *loaded;
 	size_t first;
@@ -295,7 +295,7 @@ static bool graphs_ensure(struct gpu_session *gpu, struct runner *runner, unsign
 	return true;
 }
 
-/* Leaves a set for the untimed run. */
+/* Returns the most samples that leave a set for the untimed run. */
 static unsigned samples_with_restored_inputs(const struct runner *runner)
 {
 	const size_t samples = runner->loaded->set_count / runner->runs_per_sample;
@@ -416,7 +416,6 @@ bool runner_sustain(struct gpu_session *gpu, struct runner *runner, double secon
 		const size_t event = sustained_event(piece);
 		double piece_s;
 
-		/* queue the next piece before waiting for this one */
 		if (!sustained_start(gpu, runner, samples, piece + 1) ||
 			!piece_finish(gpu, event, event + 1, &piece_s))
 			return false;
@@ -431,23 +430,24 @@ bool runner_sustain(struct gpu_session *gpu, struct runner *runner, double secon
 	return gpu_synchronize(gpu, "running the kernel");
 }
 
-/* The power is the energy between the first and the last observed change of the card's counter,
- * divided by the time between them; without a counter, the card's power reading.
+/* The power is the energy between the first and last observed change of the counter, divided by the
+ * time between them; without a counter, NVML's power reading.
  *
- * The measurement ends after this multiple of the requested time in any case. */
+ * No measurement takes longer than this multiple of the requested time.
+ */
 static const double energy_time_limit_ratio = 3;
 
 struct counting {
 	struct gpu_session *gpu;
 	double seconds;
 	double elapsed_s, runs;  /* totals so far */
-	double read_j;           /* last reading; 0: no counter */
-	double first_j, first_s; /* at the first change */
-	double last_j, last_s;   /* at the last one; last_s 0: none */
+	double read_j;           /* last reading; 0 without a counter */
+	double first_j, first_s; /* at the counter's first change */
+	double last_j, last_s;   /* at the counter's last change; last_s is 0 if there was none */
 	double read_s, gap_s;
-	double sum_w, low_w, high_w; /* power, without a counter */
-	double samples;              /* of power */
-	/* in the second half */
+	double sum_w, low_w, high_w; /* power readings, used without a counter */
+	double samples;              /* number of power readings */
+	/* sums over the second half of the measurement */
 	double clock_sum_hz, clock_readings, at_power_cap;
 };
 
@@ -491,7 +491,6 @@ static bool count_power(struct counting *counting)
 	return counting->elapsed_s < counting->seconds;
 }
 
-/* Returns whether to continue. */
 static bool observe(struct counting *counting)
 {
 	count_clock(counting);
@@ -526,13 +525,13 @@ bool energy_measure(
 		.gpu = gpu, .seconds = seconds, .read_j = nvml_energy_j(gpu->nvml)};
 	double power_w = 0, resolution_ratio = 0;
 
-	/* requested, but not reported by the card */
+	/* NaN marks requested values that the card does not report */
 	*measured = (struct measured){.energy_j = NAN,
 		.power_w = NAN,
 		.energy_resolution_ratio = NAN,
 		.clock_hz = NAN,
 		.power_cap_ratio = NAN};
-	if (runner->restores_inputs) /* runs would use their own outputs */
+	if (runner->restores_inputs) /* runs would read earlier outputs */
 		return true;
 	if (!repeat(&counting, runner))
 		return false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times one candidate with single runs or graphs between events (README.md). If runs overwrite
- * tensors in place, all sets are restored before each sample batch, and none is used twice.
+ * Times one candidate with single runs or graphs between events (README.md).
  */
 #ifndef MEASURE_RUNNER_H
 #define MEASURE_RUNNER_H
@@ -16,49 +15,49 @@ enum {
 struct runner {
 	const struct loaded *loaded;
 	bool restores_inputs;     /* runs overwrite their inputs */
-	double estimate_us;       /* 0: not prepared */
-	unsigned runs_per_sample; /* 1: no graph */
-	CUgraphExec *graphs;      /* cover all sets; made on first use */
+	double estimate_us;       /* 0 before runner_prepare() */
+	unsigned runs_per_sample; /* 1 means no graph */
+	CUgraphExec *graphs;      /* the graphs cover all sets and are made on first use */
 	size_t graph_count;
-	size_t group_size_variants; /* each sample has all group sizes */
+	size_t group_size_variants; /* number of group sizes; each sample covers all */
 	size_t next_set, next_graph;
-	unsigned batch_samples; /* queued samples */
+	unsigned batch_samples; /* number of queued samples */
 };
 
 /* Warms up the GPU, and chooses the method from the times of single runs. */
 bool runner_prepare(
 	struct gpu_session *gpu, struct runner *runner, double estimates_us[RUNNER_ESTIMATES]);
-/* Queues up to `count` samples (1 to RUNNER_VISIT_SAMPLES_MAX), fewer in place, and sets
- * batch_samples. runner_finish() follows. */
+/* Queues up to `count` samples (1 to RUNNER_VISIT_SAMPLES_MAX), fewer for kernels that work in
+ * place, and sets batch_samples. Call runner_finish() next. */
 bool runner_start(struct gpu_session *gpu, struct runner *runner, unsigned count);
-/* Chooses a sample with a run on `set`; its sets are *count from *first on. Queues an untimed run
- * on another set, if there is one. The caller then fills and poisons the sets, so that the untimed
- * run cannot compute their results. */
+/* Chooses a sample with a run on `set`, which uses *count sets from *first on. Queues an untimed
+ * run on another set, if any. The caller then fills and poisons the sets, so that the untimed run
+ * cannot compute their results. */
 bool runner_warm_on(
 	struct gpu_session *gpu, struct runner *runner, size_t set, size_t *first, size_t *count);
 /* Restores the tensors of all sets that runs overwrite. */
 bool runner_restore(struct gpu_session *gpu, const struct runner *runner);
-/* runner_finish() follows. */
+/* Queues the sample that runner_warm_on() chose. Call runner_finish() next. */
 bool runner_start_chosen(struct gpu_session *gpu, struct runner *runner);
-/* Samples of `once` use no set twice. */
+/* Prepares `once`, whose samples use no set twice. */
 void runner_prepare_once(const struct runner *prepared, struct runner *once);
-/* Waits. Times are in microseconds per run. */
+/* Waits for the queued samples. samples_us gets microseconds per run. */
 bool runner_finish(struct gpu_session *gpu, struct runner *runner, double *samples_us);
 void runner_release(struct gpu_session *gpu, struct runner *runner);
 
-/* Returns a power of two; 1 means no graph. Pure function. */
+/* Returns a power of two; 1 means no graph. */
 unsigned runner_runs_per_sample(double estimate_us, size_t operations);
 
 /* Runs spacer kernels until the clock is high. */
 bool runner_warm_up(struct gpu_session *gpu, double least_s, double most_s);
 
-/* *time_us: the mean time of a run in the second half of `seconds`, when the clock has settled at
- * the power limit, with the gap of about 1 us between runs. */
+/* *time_us gets the mean time of a run, including the gap of about 1 us between runs, in the second
+ * half of `seconds`, when the clock has settled. */
 bool runner_sustain(
 	struct gpu_session *gpu, struct runner *runner, double seconds, double *time_us);
 
-/* Takes up to three times `seconds`. The energy is NaN without a counter and for kernels in place.
- */
+/* Measures for up to three times `seconds`. The energy is NaN without an energy counter and for
+ * kernels that work in place. */
 bool energy_measure(
 	struct gpu_session *gpu, struct runner *runner, double seconds, struct measured *measured);
 

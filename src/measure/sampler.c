@@ -9,20 +9,20 @@
 
 enum {
 	THROTTLE_RETRIES = 3,  /* per candidate */
-	ENERGY_TIMES_MAX = 10, /* the watchdog's limit */
+	ENERGY_TIMES_MAX = 10, /* watchdog's limit in multiples of energy_s */
 };
 static const double throttle_pause_s = 0.05; /* doubles with each retry */
 static const double throttle_warm_up_least_s = 0.02, throttle_warm_up_most_s = 0.2;
 static const double throttle_interval_s = 0.002;
-/* A single candidate's short samples are batched, so that an outlier is no observation. With
- * several candidates, more sample batches tell more than longer ones. */
+/* A single candidate's short samples form batches of this time, so that an outlier is no
+ * observation. With several candidates, many batches are better than long ones. */
 static const double batch_alone_target_us = 1000;
 
 struct sampler {
 	struct gpu_session *gpu;
 	const struct sampling *rule;
 	size_t count, active;
-	enum throttle throttle; /* of the last reading */
+	enum throttle throttle; /* state at the last reading */
 	double throttle_read_s;
 	double deadline_s;
 	sampler_emit *emit;
@@ -59,7 +59,7 @@ static void take_retest(struct series *series, double retest_us)
 			time_us, retest_us);
 }
 
-/* It would become the best one, or is slower with poisoned outputs. */
+/* Returns whether the candidate would become the best one, or is slower with poisoned outputs. */
 static bool wants_series(const struct series *series)
 {
 	const struct result *result = &series->reply.result;
@@ -133,7 +133,7 @@ static unsigned batch_size(const struct sampler *sampler, const struct series *s
 	return sampler->count > 1 ? 1 : (unsigned)fmin(fmax(samples, 1), RUNNER_VISIT_SAMPLES_MAX);
 }
 
-/* A reading takes up to 1 ms on some systems. */
+/* Reuses a recent reading, because a reading takes up to 1 ms on some systems. */
 static enum throttle throttle_check(struct sampler *sampler)
 {
 	const struct gpu_session *gpu = sampler->gpu;
@@ -150,13 +150,13 @@ static enum throttle throttle_check(struct sampler *sampler)
 	return sampler->throttle;
 }
 
-/* Pauses or warms up before a repetition. */
+/* Pauses or warms up, and returns true, if the batch must be repeated. */
 static bool retry_throttled(struct sampler *sampler, struct series *series, enum throttle throttle)
 {
 	if (throttle == THROTTLE_NONE)
 		return false;
 	if (series->retries >= THROTTLE_RETRIES) {
-		/* locked by the user */
+		/* the user has locked the clock */
 		if (throttle == THROTTLE_HELD_DOWN)
 			series->reply.result.flags |= FLAG_MASK(THROTTLED);
 		else
@@ -179,7 +179,7 @@ static bool take_samples(struct sampler *sampler, const struct series *series, d
 	if (!(runner->estimate_us > 0)) {
 		if (!runner_prepare(sampler->gpu, runner, samples_us))
 			return false;
-		/* estimates are samples of single runs */
+		/* the estimates count as samples of single runs */
 		*count = RUNNER_ESTIMATES;
 		*throttle = throttle_check(sampler);
 		if (runner->runs_per_sample == 1)
@@ -202,7 +202,7 @@ static void add_observation(struct series *series, double time_us)
 	result->samples_us[result->sample_count++] = time_us;
 }
 
-/* The last observation uses the second inputs. */
+/* Returns whether the next observation is the last, which uses the second inputs. */
 static bool is_retest(const struct sampler *sampler, const struct series *series)
 {
 	const size_t count = series->reply.result.sample_count;
@@ -261,7 +261,7 @@ static bool take_batch(struct sampler *sampler, struct series *series)
 	return true;
 }
 
-/* The counter includes all work on the card. */
+/* The energy counter includes all work on the card. */
 static bool measure_energy(struct sampler *sampler, struct series *series)
 {
 	struct runner *runner = series->runner;
@@ -301,7 +301,7 @@ static void step(struct sampler *sampler, struct series *series)
 static void rest(const struct sampler *sampler, const struct series *series, double batch_s)
 {
 	const struct runner *runner = series->runner;
-	/* including the untimed run */
+	/* the GPU is busy during the untimed run, too */
 	const double busy_s = 1e-6 * runner->estimate_us *
 			      (double)(runner->runs_per_sample * runner->batch_samples + 1);
 
@@ -352,7 +352,7 @@ bool sampler_is_noisy(const double *observations_us, size_t count)
 
 /* A busy card's clock is rarely below this part of its maximum. */
 static const double slow_clock_ratio = 0.6;
-/* A warm-up does not change these clocks. */
+/* A warm-up does not raise clocks limited for these reasons. */
 static const unsigned long long set_so =
 	NVML_THROTTLE_APPLICATION_CLOCKS | NVML_THROTTLE_POWER_CAP | NVML_THROTTLE_SYNC_BOOST;
 static const unsigned long long held_down = NVML_THROTTLE_HW_SLOWDOWN | NVML_THROTTLE_SW_THERMAL |

@@ -5,20 +5,21 @@
 
 #include "measure/expected.h"
 
-/* Guard zones of tensors (tensors+1) and workspaces (workspaces+1), input checksums (one per
- * tensor), then for each output: */
+/* Scratch counters: guard zones of tensors (tensors+1) and workspaces (workspaces+1), input
+ * checksums (one per tensor), then these for each output: */
 enum {
 	COUNTER_FIRST,
 	COUNTER_SECOND,
-	COUNTER_PITCH_BEFORE, /* of bytes between rows */
+	COUNTER_PITCH_BEFORE, /* checksum of bytes between rows */
 	COUNTER_PITCH_AFTER,
 	COUNTER_COUNT
 };
 
 struct layout {
 	size_t tensors, workspaces, outputs;
-	size_t tensor_zones, workspace_zones; /* first counters */
-	size_t inputs, rest, total;           /* first checksum and output counter; end */
+	size_t tensor_zones, workspace_zones; /* indices of the first counters */
+	/* first checksum; first output counter; number of counters */
+	size_t inputs, rest, total;
 };
 
 static struct layout layout_of(const struct loaded *loaded)
@@ -169,7 +170,6 @@ static bool is_wrong(const struct expected *expected, const struct helper_compar
 	       expected->output->differ_ratio * (double)points_of(expected);
 }
 
-/* Describes the outputs that are wrong. */
 static void describe_differences(
 	const struct loaded *loaded, const struct helper_compare_result *results, struct text *text)
 {
@@ -252,7 +252,7 @@ static enum outcome judge(const struct loaded *loaded, const struct layout *layo
 	return outcome;
 }
 
-/* Row groups that divide every output evenly, or 1. */
+/* Returns the number of row groups that divide every output evenly, or 1. */
 static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 {
 	uint64_t rows = problem_output(loaded->problem, 0)->rows;
@@ -267,7 +267,7 @@ static uint64_t rows_in_common(const struct loaded *loaded, size_t outputs)
 	return rows;
 }
 
-/* A part: the rows between two digests. */
+/* Computes checksums of parts, which are the rows between two digests. */
 static bool parts_checksum(struct gpu_session *gpu, const struct loaded *loaded, size_t set,
 	uint64_t rows, size_t parts, size_t first_counter)
 {
@@ -365,7 +365,7 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 		!run_twice(gpu, loaded, &layout, compared, counters))
 		return false;
 	result->outcome = judge(loaded, &layout, compared, counters, result);
-	/* others would be blamed for changes in shared tensors */
+	/* other candidates would be blamed for changes in shared tensors */
 	loaded->problem->touched = result->outcome == OUTCOME_OUT_OF_BOUNDS;
 	if (result->outcome != OUTCOME_OK || loaded->problem->reference->may_vary)
 		return true;
@@ -374,10 +374,9 @@ static bool verify(struct gpu_session *gpu, struct loaded *loaded, struct device
 }
 
 enum {
-	WRITTEN_SETS_MAX = 8 /* checked */
+	WRITTEN_SETS_MAX = 8 /* sets that are checked */
 };
 
-/* Counts unpoisoned bytes per checked set. */
 static bool count_written(struct gpu_session *gpu, const struct loaded *loaded,
 	const struct verify_sample *sample, const struct layout *layout)
 {

@@ -12,8 +12,8 @@ void verify_run(struct gpu_session *gpu, struct loaded *loaded, struct device_re
 /* Computes missing expected values; may set reference_failed. */
 bool verify_prepare(
 	struct gpu_session *gpu, struct problem_data *problem, struct device_reply *reply);
-/* The sets of a sample. `set` is compared; it holds the second inputs, or the first if there are no
- * others. */
+/* A sample's sets are `count` from `first` on. Set `set` is compared; it holds the second inputs,
+ * or the first if there are no second ones. */
 struct verify_sample {
 	size_t first, count, set;
 };
@@ -25,7 +25,7 @@ bool verify_sample_queue(
 bool verify_sample(struct gpu_session *gpu, const struct loaded *loaded,
 	const struct verify_sample *sample, bool with_memory, struct result *result);
 /* The outcome is out_of_bounds if guard zones or inputs changed. All sets must hold the first
- * inputs. Returns false only if the check failed. */
+ * inputs. */
 bool verify_memory(struct gpu_session *gpu, const struct loaded *loaded, struct result *result);
 
 #endif

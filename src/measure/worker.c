@@ -9,7 +9,7 @@
 #include "measure/verify.h"
 #include "record/record_write.h"
 
-/* Limits of the cache while memory is not short. */
+/* Limits of the cache while memory suffices. */
 enum {
 	KERNELS_KEPT = 64,
 	PROBLEMS_KEPT = 16,
@@ -19,7 +19,7 @@ struct kept {
 	char key[HASH_SIZE];
 	struct loaded loaded;
 	struct runner runner;
-	unsigned long request; /* last used */
+	unsigned long request; /* last request that used the candidate */
 };
 
 struct serving {
@@ -110,7 +110,7 @@ static void problem_drop(struct serving *serving, size_t at)
 	free(problem);
 }
 
-/* Takes the description of a new problem. */
+/* Finds or adds a problem. Takes the description of a new one. */
 static struct problem_data *problem_use(struct serving *serving, struct device_problem *description)
 {
 	struct problem_data *problem = NULL;
@@ -147,7 +147,7 @@ static void kept_drop(struct serving *serving, size_t at)
 }
 
 /* Frees the least recently used candidate or, if this request uses all of them, the tensors of a
- * problem without candidates. False: nothing can be freed. */
+ * problem without candidates. Returns false if nothing can be freed. */
 static bool reclaim(void *context)
 {
 	struct serving *serving = context;
@@ -164,7 +164,7 @@ static bool reclaim(void *context)
 	return false;
 }
 
-/* Takes the plan of a new candidate. */
+/* Finds or loads a candidate. Takes the plan of a new one. */
 static struct kept *kept_use(struct serving *serving, struct device_job *job)
 {
 	struct problem_data *problem = job->problem ? problem_use(serving, job->problem) : NULL;
@@ -211,7 +211,7 @@ static void retest(struct serving *serving, struct kept *kept, struct device_rep
 
 	if (!kept->loaded.problem)
 		return;
-	/* other candidates may have changed them */
+	/* other candidates may have changed the tensors */
 	if (!problem_data_restore(&serving->gpu, kept->loaded.problem) ||
 		!retest_series(&serving->gpu, &kept->runner, answer, &time_us)) {
 		gpu_take_failure(&serving->gpu.failure, answer);
@@ -221,7 +221,7 @@ static void retest(struct serving *serving, struct kept *kept, struct device_rep
 	answer->result.sample_count = 1;
 }
 
-/* NULL: the job is answered. */
+/* Returns NULL if the job is answered. */
 static struct kept *prepare(
 	struct serving *serving, bool times, struct device_job *job, struct device_reply *answer)
 {

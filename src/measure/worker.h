@@ -6,7 +6,6 @@
 #ifndef MEASURE_WORKER_H
 #define MEASURE_WORKER_H
 
-/* Returns the exit code. */
 int measure_worker_main(void);
 
 #endif
