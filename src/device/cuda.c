@@ -10,7 +10,7 @@
 #include "measure/helper_layout.h"
 
 enum {
-	REQUESTS_MAX = 4 /* queued in the worker, which then need not wait */
+	REQUESTS_MAX = 4 /* requests queued in the worker, so that it need not wait */
 };
 
 static const double kernel_timeout_default_s = 10, reference_timeout_default_s = 300;
@@ -19,8 +19,8 @@ static const double start_timeout_s = 90;
 
 struct cuda_device {
 	struct executor executor; /* comes first */
-	char *path;               /* of the worker; NULL: this executable */
-	char *selector;           /* number or UUID; NULL: lists all GPUs */
+	char *path;               /* path of the worker; NULL for this executable */
+	char *selector;           /* number or UUID; if NULL, the worker lists all GPUs */
 	struct measure_answer found;
 	struct measure_setup setup;
 	struct plan anchor;
@@ -73,7 +73,7 @@ static const struct executor_protocol protocol = {.name = "the measuring worker"
 	.complete = cuda_complete};
 
 /* ---- the device ---- */
-/* Sanitizers slow kernels down a thousand times, so $TILETUNE_KERNEL_TIMEOUT is for them. */
+/* $TILETUNE_KERNEL_TIMEOUT is for sanitizers, which slow kernels down a thousand times. */
 static double kernel_timeout_s(const struct device_options *options)
 {
 	const char *chosen = getenv("TILETUNE_KERNEL_TIMEOUT");
@@ -194,7 +194,6 @@ static enum status cuda_submit(struct device *device, const struct device_job *j
 	return STATUS_OK;
 }
 
-/* Times the anchor. */
 static enum status cuda_helpers(struct device *device, const char *cubin, struct error *err)
 {
 	struct cuda_device *cuda = device->state;

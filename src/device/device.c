@@ -53,7 +53,7 @@ static enum status kind_unknown(const char *name, struct error *err)
 	const char *nearest;
 
 	for (size_t i = 0; device_kinds[i] != &device_kind_program;
-		i++) { /* a kernel's JSON names a program */
+		i++) { /* a kernel's JSON names programs */
 		names[i] = device_kinds[i]->name;
 		text_appendf(&expected, "%s%s:", i ? ", " : "", device_kinds[i]->name);
 	}

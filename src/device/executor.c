@@ -8,11 +8,11 @@
 #include "base/clock.h"
 
 enum {
-	ATTEMPTS_MAX = 2 /* if no job is to blame */
+	ATTEMPTS_MAX = 2 /* attempts of a request if no job is to blame */
 };
 
 /* ---- requests ---- */
-/* Also frees the request that measures its job, unless others still prepare jobs of that one. */
+/* Also frees the request that measures its job, unless other requests still prepare jobs for it. */
 static void request_free(struct executor_request *request)
 {
 	if (request->next && !--request->next->preparing)
@@ -40,7 +40,7 @@ static struct executor_request *request_new(
 	return request;
 }
 
-/* The jobs are all prepared. */
+/* Queues a request whose jobs are all prepared. */
 static void add_to_measure(struct executor *executor, struct executor_request *request)
 {
 	if (executor->protocol->prepared && request->run.job_count) {
@@ -80,7 +80,7 @@ static size_t find(const struct executor_request *request, uint64_t ticket)
 }
 
 /* ---- references that fail ---- */
-/* NULL: the reference of the job's problem did not fail. */
+/* Returns NULL if the reference of the job's problem did not fail. */
 static const struct executor_failed *failed_of(
 	const struct executor *executor, const struct device_job *job)
 {
@@ -152,7 +152,7 @@ static void finish_preparing(struct executor *executor, struct executor_request 
 		request_free(next);
 }
 
-/* Requests the next job that did not pass by itself; after the last one, all together. */
+/* Requests the next job that did not pass by itself; after the last one, requests all together. */
 static void request_next_alone(struct executor_request *request)
 {
 	size_t next = 0;
@@ -170,7 +170,7 @@ static enum pool_event take_result(struct executor *executor, struct executor_re
 {
 	const size_t job = find(request, reply->ticket);
 
-	if (job == SIZE_MAX) /* it is answered already */
+	if (job == SIZE_MAX) /* the job is answered already */
 		return POOL_WORKS;
 	if (reply->fatal) {
 		text_append(why, reply->result.detail ? reply->result.detail
@@ -368,10 +368,9 @@ static void blame(struct executor *executor, struct executor_request *request, e
 				 : known           ? request->progress
 						   : request->run.jobs[0].ticket;
 
-	/* the first time, no job is to blame */
 	if ((!known || outcome == OUTCOME_DEVICE_LOST) && ++request->attempts < ATTEMPTS_MAX)
 		return;
-	/* other references get less time */
+	/* after a timeout, other references get less time */
 	if (reference && outcome == OUTCOME_TIMED_OUT)
 		executor->reference_timeout_s =
 			fmin(executor->reference_timeout_s, executor->kernel_timeout_s);

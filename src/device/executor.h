@@ -2,11 +2,8 @@
  *
  * Sends requests to a GPU's worker or a user's program.
  *
- * If the process dies or hangs during a request with one job, that job is crashed or timed_out.
- * Several jobs are repeated one by one, beginning with the one in progress, until one fails by
- * itself; then the others are requested together. If no job was in progress, the request is
- * repeated once before a job is blamed. A reference that crashes or hangs fails all jobs of its
- * problem.
+ * README.md says which job is to blame if the process dies or hangs. If no job was in progress, the
+ * request is repeated once before a job is blamed.
  */
 #ifndef DEVICE_EXECUTOR_H
 #define DEVICE_EXECUTOR_H
@@ -19,36 +16,36 @@ struct executor;
 
 struct executor_request {
 	struct pool_task task;      /* comes first */
-	struct measure_request run; /* with the unanswered jobs, without the setup */
-	bool *passed;               /* per job: it did not fail by itself */
+	struct measure_request run; /* has the unanswered jobs, but no setup */
+	bool *passed;               /* for each job, whether it passed by itself */
 	bool is_alone;              /* only one job is requested */
-	uint64_t alone;             /* its ticket */
-	bool all_passed;            /* the jobs fail only together */
+	uint64_t alone;             /* that job's ticket */
+	bool all_passed;            /* every job passed by itself */
 	unsigned attempts;
 	uint64_t *sent; /* tickets of the sent jobs, in order */
 	size_t sent_count;
-	double silence_s; /* the usual limit of silence */
-	/* from the last progress message */
+	double silence_s; /* usual limit of time without a message */
+	/* members from the last progress message */
 	bool has_progress, is_reference;
-	uint64_t progress;  /* ticket */
-	enum outcome fault; /* of a fatal reply; else ok */
-	/* If this request prepares a job: the request that measures it. */
+	uint64_t progress;  /* ticket of the job */
+	enum outcome fault; /* outcome of a fatal reply; else ok */
+	/* The request that measures the job which this one prepares, or NULL. */
 	struct executor_request *next;
-	size_t preparing; /* requests that still prepare its jobs */
+	size_t preparing; /* number of requests that still prepare its jobs */
 };
 
 struct executor_protocol {
 	const char *name;            /* "the measuring worker", in messages */
-	bool is_worker;              /* our own program, whose progress may name no job */
+	bool is_worker;              /* tiletune's own program, whose progress may name no job */
 	double pause_s, handshake_s; /* as in struct pool_kind */
-	const char *lost_context;    /* begins the reason of a loss */
+	const char *lost_context;    /* begins the message about a lost device */
 	/* Starts the process, and completes "hello". */
 	enum status (*start)(struct executor *executor, struct worker *worker,
 		struct measure_request *hello, struct error *err);
 	/* Sets *why if the process cannot work. */
 	enum status (*take_hello)(struct executor *executor, const struct text *line,
 		struct text *why, struct error *err);
-	/* Completes a request. Returns the longest silence in seconds. */
+	/* Completes a request. Returns how many seconds may pass without a message. */
 	double (*complete)(struct executor *executor, const struct worker *worker,
 		struct measure_request *run);
 	/* Sets *why if the reply is invalid. May be NULL. */
@@ -71,7 +68,7 @@ struct executor {
 	struct pool measures, prepares;
 	bool can_prepare;
 	bool has_started;                             /* a handshake succeeded */
-	double reference_timeout_s, kernel_timeout_s; /* for the worker's setup */
+	double reference_timeout_s, kernel_timeout_s; /* limits for the worker's setup */
 	struct error reason; /* why the last process did not start or work */
 	struct executor_failed *failed;
 	size_t failed_count, failed_capacity;

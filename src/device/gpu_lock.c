@@ -24,7 +24,7 @@ static const char *lock_folder(void)
 	return chosen && chosen[0] ? chosen : "/tmp/tiletune-locks";
 }
 
-/* The name may come from a program, and must not lead out of the folder. */
+/* The UUID may come from a user's program, and must not lead out of the folder. */
 static char *lock_path(const char *folder, const char *uuid)
 {
 	char *path = string_format("%s/%s.lock", folder, uuid);

@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 
-/* Waits up to wait_s. Closing *fd unlocks. STATUS_NO_DEVICE names the holder; STATUS_FAILED if the
- * file cannot be made. */
+/* Waits up to wait_s. Closing *fd unlocks. Errors: STATUS_NO_DEVICE, which names the holder;
+ * STATUS_FAILED if the file cannot be made. */
 enum status gpu_lock_acquire(const char *uuid, double wait_s, int *fd, struct error *err);
-/* "process 1234", or "" if no process holds it. */
+/* Sets holder to "process 1234", or to "" if no process holds the lock. */
 void gpu_lock_holder(const char *uuid, char *holder, size_t size);
 
 #endif

@@ -17,7 +17,7 @@ enum {
 	PREPARE_MAX = 16
 };
 
-/* Longest silence of a program. */
+/* Longest time in seconds without a message from the program. */
 static const double handshake_seconds = 120, prepare_seconds = 300, measure_seconds = 60;
 
 /* A configuration sent to the program. */
@@ -31,18 +31,18 @@ struct program_hello {
 	int64_t id;
 	struct named_values versions;
 	struct program_device {
-		struct device_facts facts; /* compute_capability 0: no GPU */
+		struct device_facts facts; /* compute_capability is 0 without a GPU */
 		char uuid[64];
 	} device;
-	char **abilities; /* NULL-terminated: "prepare" */
+	char **abilities; /* NULL-terminated; may contain "prepare" */
 };
 
 struct program {
 	struct executor executor; /* comes first */
-	const char *path;         /* of this executable; NULL: this one */
+	const char *path;         /* path of tiletune; NULL for this executable */
 	const struct family *family;
 	uint64_t seed;
-	struct program_hello hello; /* of the process that measures */
+	struct program_hello hello; /* answer of the process that measures */
 	struct program_known *known;
 	size_t known_count, known_capacity;
 };
@@ -126,7 +126,7 @@ static double program_complete(
 	return run->measures ? measure_seconds : prepare_seconds;
 }
 
-/* Unmeasured configurations are verified with their first samples. */
+/* Answers jobs of unmeasured configurations, which are verified with their first samples. */
 static void answer_unmeasured(struct executor *executor, struct executor_request *request)
 {
 	for (size_t i = 0; i < request->run.job_count;) {
@@ -187,7 +187,7 @@ static void take_reply(struct executor *executor, const struct executor_request 
 	known_of(program, job)->is_verified |= verification->done;
 	if (times(request) && result->outcome == OUTCOME_OK)
 		known_of(program, job)->is_measured = true;
-	else /* not requested, or of a wrong kernel */
+	else /* samples were not requested, or the kernel is wrong */
 		result->sample_count = 0;
 }
 

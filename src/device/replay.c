@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * replay:FILE, a recorded journal: each candidate gets its recorded outcome, resources and samples.
- * For tests, research on search strategies, and demonstrations.
  *
  * A request with one job gets the results of the search, one with several jobs those of the
  * re-measurement. Later requests of a series get the following samples.
@@ -94,7 +93,7 @@ static bool is_measured(const struct replay *replay)
 	return false;
 }
 
-/* NULL: not recorded. */
+/* Returns NULL if the candidate is not recorded. */
 static const struct recorded *find(const struct replay *replay, const struct device_job *job)
 {
 	CLEANUP(memory_free)
@@ -133,7 +132,7 @@ static void identify(struct device_identity *identity, const struct journal_run 
 	snprintf(identity->uuid, sizeof(identity->uuid), "replay-%s", run->run.id);
 }
 
-/* Adds keys that the operation has got since then. */
+/* Adds keys that the operation gained after the recording. */
 static void complete_problems(struct journal_run *run, const struct catalogue *catalogue)
 {
 	for (size_t p = 0; p < run->problem_count; p++) {
@@ -183,7 +182,7 @@ static void replay_close(struct device *device)
 }
 
 /* ---- answers ---- */
-/* If the journal has only a summary, makes values with its number, median and confidence interval,
+/* If the journal has only a summary, makes samples with its count, median and confidence interval,
  * in an order without a trend. */
 static void take_samples(const struct result *recorded, size_t first, size_t most, double slower,
 	struct result *result)
@@ -209,7 +208,8 @@ static void take_samples(const struct result *recorded, size_t first, size_t mos
 	}
 }
 
-/* Mean ratio of re-measurement to search: the card is usually warmer in the re-measurement. */
+/* Returns the mean ratio of re-measured to searched times; the card is usually warmer in the
+ * re-measurement. */
 static double slowdown(const struct replay *replay, const struct device_job *jobs, size_t count)
 {
 	double sum = 0;

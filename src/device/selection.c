@@ -67,7 +67,7 @@ static bool same_model(const struct device_listing *a, const struct device_listi
 	       a->facts.sm_count == b->facts.sm_count;
 }
 
-/* One tuned file is of one GPU model. */
+/* A tuned file is for one GPU model. */
 static enum status expect_one_model(const struct gpu_selection *selection, struct error *err)
 {
 	CLEANUP(text_release) struct text models = {0}, lists = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The GPUs of "cuda:all" or "cuda:0,cuda:2".
+ * Selects the GPUs of "cuda:all" or "cuda:0,cuda:2".
  */
 #ifndef DEVICE_SELECTION_H
 #define DEVICE_SELECTION_H
