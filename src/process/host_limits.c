@@ -17,7 +17,7 @@ enum {
 /* The largest observed compilation took 650 MB. */
 static const double worker_memory_bytes = 700 << 20;
 
-/* The number after the first `key`; infinite if there is none, as for "max". */
+/* Returns the number after the first `key`, or infinity if there is none, as for "max". */
 static double file_number(const char *root, const char *name, const char *key)
 {
 	CLEANUP(memory_free) char *path = path_join(root, name);

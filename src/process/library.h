@@ -10,16 +10,16 @@
 #include "base/error.h"
 
 struct library {
-	void *handle; /* NULL: not loaded */
+	void *handle; /* NULL if not loaded */
 	char *path;
 };
 
-/* name: a file or SONAME. The error is the loader's message. */
+/* name is a file or SONAME. The error is the loader's message. */
 enum status library_open(struct library *library, const char *name, struct error *err);
-void *library_symbol(const struct library *library, const char *symbol); /* NULL: missing */
+void *library_symbol(const struct library *library, const char *symbol); /* NULL if missing */
 void library_close(struct library *library);
 
-/* The error names all missing symbols. */
+/* The error of library_bind() names all missing symbols. */
 struct library_entry {
 	const char *symbol;
 	size_t offset;

@@ -24,14 +24,15 @@ enum {
 enum message_result {
 	MESSAGE_READY,
 	MESSAGE_NONE,
-	MESSAGE_CLOSED, /* the other side ended, or sent too much */
+	MESSAGE_CLOSED, /* the other side ended, or its line is too long */
 };
 
 /* Waits up to timeout_s (negative: forever) for a line. `pending` keeps the bytes of an incomplete
- * one. */
+ * line. */
 enum message_result line_receive(int fd, struct text *pending, double timeout_s, struct text *line);
 enum status line_send(int fd, const struct record *record, const void *value, struct error *err);
-/* `what` names the line in messages. value may be preset; a failure releases it. */
+/* `what` names the line in error messages. value may have preset members; a failure releases them.
+ */
 enum status line_read(const struct record *record, const struct text *line, const char *what,
 	void *value, struct error *err);
 

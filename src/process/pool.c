@@ -12,7 +12,7 @@ enum {
 	START_FAILURES_MAX = 3
 };
 
-/* Freeing much memory or a GPU takes a while. */
+/* A process may need a while to free much memory or a GPU. */
 static const double end_timeout_s = 30;
 static const double messages_at_once_s = 0.1;
 
@@ -148,7 +148,7 @@ static void worker_failed(
 	free(pool->last_end);
 	words = pool->last_end = *why ? string_copy(why)
 				      : string_format("%s %s", pool->kind->name, text_string(&how));
-	if (refuses) /* its handshake is no success */
+	if (refuses) /* a process that refuses has not started successfully */
 		pool->start_failures += member->start_failures;
 	if (!works)
 		start_failed(pool, !pool->has_worked && !killed, words);

@@ -2,7 +2,7 @@
  *
  * Processes that serve requests in order, and are replaced when they end or are silent for too
  * long. After a kill from outside (low memory), a request is sent once more; requests of a process
- * that never spoke go to the next one.
+ * that never sent a message go to the next one.
  */
 #ifndef PROCESS_POOL_H
 #define PROCESS_POOL_H
@@ -12,7 +12,7 @@
 /* First member of a request. */
 struct pool_task {
 	struct pool_task *next;
-	double timeout_s; /* longest silence */
+	double timeout_s; /* longest time without a message */
 	double until_s;   /* clock_seconds() at which the task fails; 0: never */
 	bool was_killed;  /* its process was killed from outside */
 };
@@ -20,7 +20,7 @@ struct pool_task {
 enum pool_event {
 	POOL_READY,
 	POOL_WORKS,
-	POOL_DONE,    /* the task is its owner's again */
+	POOL_DONE,    /* the task belongs to its owner again */
 	POOL_FAILED,  /* the process must end */
 	POOL_REFUSED, /* the process cannot work; another one may */
 };
@@ -35,12 +35,12 @@ struct pool;
 
 struct pool_kind {
 	const char *name;   /* "the compiler's process" */
-	double pause_s;     /* before a second attempt to start; sixfold before a third */
-	double handshake_s; /* limit of the handshake; 0: there is none */
+	double pause_s;     /* pause before the second start; sixfold before the third */
+	double handshake_s; /* time limit of the handshake; 0 if there is none */
 	enum status (*start)(struct pool *pool, struct worker *worker, struct error *err);
-	/* False: the task is done and not sent. */
+	/* Returns false if the task is done without being sent. */
 	bool (*send)(void *context, struct worker *worker, struct pool_task *task);
-	/* task: the one in progress, or NULL. A failure may set why. */
+	/* `task` is in progress, or NULL. A failure may set why. */
 	enum pool_event (*on_line)(void *context, struct worker *worker, bool handshake,
 		struct pool_task *task, const struct text *line, struct text *why);
 	/* Returns the task to its owner, who may add it again. */
@@ -63,10 +63,10 @@ struct pool_member {
 	enum pool_state state;
 	struct worker worker;
 	bool has_spoken;
-	unsigned start_failures; /* of the pool, before the handshake */
+	unsigned start_failures; /* the pool's count before the handshake */
 	bool has_more;
-	struct pool_queue tasks; /* sent; the process works on the first one */
-	double last_activity_s;  /* last message, request or kill */
+	struct pool_queue tasks; /* sent tasks; the process works on the first */
+	double last_activity_s;  /* time of the last message, request or kill */
 };
 
 struct pool {
@@ -80,7 +80,7 @@ struct pool {
 	double not_before_s;
 	bool has_worked;
 	char *last_end;      /* how the last failed process ended; may be NULL */
-	struct error broken; /* OK: processes can be started */
+	struct error broken; /* status is OK while processes can be started */
 };
 
 void pool_open(struct pool *pool, const struct pool_kind *kind, void *context, size_t members,
@@ -91,11 +91,11 @@ void pool_close(struct pool *pool);
 void pool_adopt(struct pool *pool, struct worker *worker);
 void pool_add(struct pool *pool, struct pool_task *task);
 void pool_add_first(struct pool *pool, struct pool_task *task);
-/* Removes a task before pool_close(). NULL: none is left. */
+/* Removes a task before pool_close(). Returns NULL if none is left. */
 struct pool_task *pool_take(struct pool *pool);
 /* Takes messages, sends tasks, starts and kills processes. */
 void pool_work(struct pool *pool);
-/* Time of the next pool_work() if no message comes; may be infinite. */
+/* Returns the time of the next pool_work() if no message comes; may be infinite. */
 double pool_next_s(const struct pool *pool);
 /* Waits for a message, until pool_next_s(), or for timeout_s. */
 void pool_wait(struct pool *const *pools, size_t count, double timeout_s);

@@ -87,7 +87,7 @@ static int spawn(pid_t *pid, const char *const *arguments, char **environment, i
 	return result;
 }
 
-/* Takes stderr_fd. */
+/* Takes ownership of stderr_fd. */
 static enum status start(struct worker *worker, const char *path, const char **arguments,
 	int stderr_fd, struct error *err)
 {
@@ -239,7 +239,7 @@ static void append_last_message(int fd, struct text *how)
 	text_appendf(how, "; its last message:%c%s", strchr(message, '\n') ? '\n' : ' ', message);
 }
 
-/* False: it does not end, for example in a driver call. */
+/* Returns false if the process does not end, for example in a driver call. */
 static bool reap(const struct worker *worker, int *status)
 {
 	const double end_timeout_s =
@@ -315,7 +315,7 @@ const char worker_program_command[] = "worker-program";
 
 static pid_t watcher_parent;
 
-/* The end of one of the parent's threads sends the same signal. */
+/* The signal also comes when one of the parent's threads ends. */
 static void end_group(int signal_number)
 {
 	(void)signal_number;

@@ -17,16 +17,16 @@ struct worker {
 	pid_t pid;           /* 0: not running */
 	int to_fd;           /* non-blocking pipe to standard input */
 	int from_fd;         /* blocking pipe from standard output */
-	int stderr_fd;       /* file with standard error; -1: this process's */
+	int stderr_fd;       /* file for standard error; -1 shares this process's */
 	struct text pending; /* bytes of an incomplete line */
 	struct text unsent;  /* posted bytes; `sent` of them are in the pipe */
 	size_t sent;
-	int64_t id;           /* of the last request */
-	double end_timeout_s; /* limit of worker_end(); 0: 30 s */
+	int64_t id;           /* id of the last request */
+	double end_timeout_s; /* time limit of worker_end(); 0 selects 30 s */
 };
 
-/* path NULL: this executable. With keep_stderr, worker_end() reports the end of standard error.
- * Fails within a worker. */
+/* path NULL selects this executable. With keep_stderr, worker_end() reports the end of standard
+ * error. A worker cannot start workers. */
 enum status worker_start(struct worker *worker, const char *path, const char *command,
 	bool keep_stderr, struct error *err);
 /* Starts a program in `folder` (NULL: this process's) through a watcher, which kills the program
@@ -39,7 +39,7 @@ enum status worker_program_log(int *fd, struct error *err);
 /* Writes what fits into the pipe; worker_flush() writes the rest. Never waits. */
 void worker_post(struct worker *worker, const struct text *lines);
 void worker_flush(struct worker *worker);
-/* The process has closed its output, usually by ending. */
+/* Returns whether the process has closed its output, usually by ending. */
 bool worker_is_closed(const struct worker *worker);
 /* Sends SIGKILL, also to descendants; does not wait. */
 void worker_kill(struct worker *worker);
@@ -51,10 +51,10 @@ int worker_end(struct worker *worker, struct text *how);
 bool worker_was_killed(const struct text *how);
 
 /* ---- the worker's side ---- */
-/* The first call of a worker. Standard output then goes to standard error. Returns the descriptor
- * for replies; negative: failed. */
+/* Must be a worker's first call. Standard output then goes to standard error. Returns the
+ * descriptor for replies; negative on failure. */
 int worker_begin(void);
-/* The watcher: PARENT FOLDER COMMAND... */
+/* The watcher's arguments are PARENT FOLDER COMMAND... */
 extern const char worker_program_command[];
 int worker_program_main(int count, char **arguments);
 
