@@ -11,9 +11,9 @@ enum {
 
 double clock_seconds(void); /* only differences have a meaning */
 void clock_sleep(double seconds);
-/* UTC, e.g. "2026-01-31T12:00:00Z". */
+/* Writes the UTC time, e.g. "2026-01-31T12:00:00Z". */
 void clock_date(char text[CLOCK_DATE_SIZE]);
-/* E.g. "1m 03s" or "850 ms". */
+/* Writes e.g. "1m 03s" or "850 ms". */
 void clock_format_duration(double seconds, char *text, unsigned size);
 
 #endif

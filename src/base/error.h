@@ -4,7 +4,7 @@
  *
  * A status is the exit code that the program ends with if no caller handles it. A function that can
  * fail returns one, takes `struct error *err` last, and fills it only on failure. Callers add their
- * context with error_context(). A candidate that fails is a result, not an error.
+ * context with error_context().
  *
  * 	if (file_read(path, &text, err) != STATUS_OK)
  * 		return error_context(err, "reading the baseline");

@@ -163,7 +163,7 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 	return status;
 }
 
-/* Another user may have created the link. */
+/* Returns whether another user may have created the link. */
 static bool is_foreign_link(const char *path, const struct stat *link)
 {
 	CLEANUP(memory_free) char *folder = path_parent(path);
@@ -277,7 +277,7 @@ static void remove_leftovers(const char *target, const char *folder)
 	}
 }
 
-/* mode is that of the replaced file; NULL for a new one. */
+/* *mode is that of the replaced file; mode is NULL for a new one. */
 static enum status write_replacing(
 	const char *target, const void *data, size_t size, const mode_t *mode, struct error *err)
 {
@@ -372,8 +372,7 @@ enum status file_expect_no_link(const char *path, struct error *err)
 		       : STATUS_OK;
 }
 
-/* Opens the lock file for writing: only users who may write to the folder may write to it. Returns
- * -1 if another user made it unusable. */
+/* Opens the lock file for writing. Returns -1 if another user made it unusable. */
 static int open_lock_file(const char *path, const char *folder)
 {
 	struct stat info;
@@ -389,7 +388,7 @@ static int open_lock_file(const char *path, const char *folder)
 	return fd;
 }
 
-/* An earlier holder may have removed the file. */
+/* Returns false if an earlier holder has removed the file. */
 static bool is_named(int fd, const char *path)
 {
 	struct stat info, named;
@@ -419,7 +418,7 @@ enum status file_lock(const char *path, struct file_lock *lock, struct error *er
 			if (is_named(lock->fd, lock->path))
 				return STATUS_OK;
 		} else if (errno != EWOULDBLOCK && errno != EINTR) {
-			return STATUS_OK; /* there are no locks */
+			return STATUS_OK; /* the file system has no locks */
 		}
 		close(lock->fd);
 		nanosleep(&pause, NULL);

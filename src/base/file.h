@@ -18,8 +18,8 @@ enum status file_read(const char *path, struct text *content, struct error *err)
 
 /* Reads a file as file_read() does, but line by line. */
 struct file_lines {
-	struct text line; /* without its newline; the next call changes it */
-	bool is_ended;    /* it has a newline */
+	struct text line; /* the line without its newline; the next call changes it */
+	bool is_ended;    /* the line ended with a newline */
 	/* ---- for file.c ---- */
 	const char *path; /* borrowed */
 	void *file;
@@ -47,7 +47,7 @@ int file_open_append(const char *path, struct error *err);
  * because the file itself is replaced; only users who may write to the folder can hold it. Pipes
  * and devices are not locked. Fails after half a minute. */
 struct file_lock {
-	int fd; /* -1: not locked */
+	int fd; /* -1 if not locked */
 	char *path;
 };
 enum status file_lock(const char *path, struct file_lock *lock, struct error *err);
@@ -55,8 +55,7 @@ void file_unlock(struct file_lock *lock); /* for CLEANUP() */
 
 bool file_exists(const char *path);
 bool file_is_regular(const char *path);
-/* Refuses pipes and devices, which could block forever. Used for files that another file names or
- * that are read twice. */
+/* Refuses pipes and devices, which could block forever. */
 static inline enum status file_read_regular(
 	const char *path, struct text *content, struct error *err)
 {
@@ -69,7 +68,7 @@ static inline enum status file_read_regular(
 bool file_is_same(const char *a, const char *b);
 bool directory_exists(const char *path);
 
-/* Resolves all links. Returns true for a missing path. */
+/* Resolves all links. Also returns true for a missing path. */
 bool file_is_below(const char *path, const char *folder);
 /* Checks a file name from a JSON file in `folder`: refuses links out of that folder. If the name
  * leaves it ("../x", "/x"), links must stay in the folder that it names. */

@@ -37,9 +37,10 @@ void format_put_args(struct text *text, format_escape *escape, const char *forma
 	PRINTF_LIKE(3, 0);
 
 /* ---- forms ---- */
-/* In a form, @NAME@ is replaced by the value of the part with that name. */
+/* In a form, @NAME@ is replaced by the value of the part with that name. The last part has name
+ * NULL. */
 struct text_part {
-	const char *name, *value; /* the last name is NULL */
+	const char *name, *value;
 };
 void text_fill(const char *form, const struct text_part *parts, struct text *text);
 
@@ -50,7 +51,7 @@ struct pair {
 	int name_length, value_length;
 };
 
-/* Advances *list. Returns false at the end. */
+/* Reads a pair and advances *list. Returns false at the end. */
 bool pair_next(const char **list, struct pair *pair);
 bool pair_find(const char *list, const char *name, struct pair *pair);
 

@@ -20,8 +20,8 @@ enum {
 	DEPTH_MAX = 200
 };
 
-/* Returns what is wrong with a text that cJSON would accept, or NULL. *is_open: a string, array or
- * object has no end. */
+/* Returns what is wrong with a text that cJSON would accept, or NULL. *is_open is set if a string,
+ * array or object has no end. */
 static const char *find_forbidden(const char *text, size_t size, bool *is_open)
 {
 	bool in_string = false;
@@ -338,7 +338,7 @@ enum status json_get_string(const struct json_at *at, const char **value, struct
 	return STATUS_OK;
 }
 
-/* Negative integers are in two's complement. */
+/* Gets the integer, in two's complement if negative. */
 static bool integer_bits(const struct json_at *at, uint64_t *value, bool *negative)
 {
 	const cJSON *node = json_node(at->node);

@@ -36,7 +36,7 @@ struct json_at {
 	const struct json *node;
 	const char *file;             /* borrowed */
 	const struct json_at *parent; /* NULL at the root */
-	const char *key;              /* in the parent object, else NULL */
+	const char *key;              /* key in the parent object, else NULL */
 	size_t index;
 };
 
@@ -76,7 +76,7 @@ enum status json_get_int(const struct json_at *at, int64_t *value, struct error 
 enum status json_get_uint(const struct json_at *at, uint64_t *value, struct error *err);
 enum status json_get_double(const struct json_at *at, double *value, struct error *err);
 enum status json_get_bool(const struct json_at *at, bool *value, struct error *err);
-bool json_is_int(const struct json_at *at); /* an integer within int64 */
+bool json_is_int(const struct json_at *at); /* whether it is an integer that fits int64 */
 
 /* Returns NULL if the member is missing or is not a string. */
 static inline const char *json_string_of(const struct json_at *object, const char *key)
@@ -139,7 +139,7 @@ struct json *json_copy(const struct json *node);
 void json_put(struct json *object, const char *key, struct json *child);
 void json_push(struct json *array, struct json *child);
 char *json_print(const struct json *node, bool pretty); /* without newline; caller frees */
-/* with a newline */
+/* Appends the JSON with a newline. */
 static inline void json_append(const struct json *node, bool pretty, struct text *text)
 {
 	char *printed = json_print(node, pretty);

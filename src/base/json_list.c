@@ -56,7 +56,7 @@ static const char *find_list(struct json_list *list, const char *name)
 	return end;
 }
 
-/* Finds where the text is not valid JSON. */
+/* Reports where the text is not valid JSON. */
 static enum status json_list_refuse(const struct json_list *list, struct error *err)
 {
 	CLEANUP(json_release) struct json *whole = NULL;

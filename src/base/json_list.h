@@ -14,11 +14,11 @@
 #include "base/json.h"
 
 struct json_list {
-	struct json_at root; /* with an empty list */
+	struct json_at root; /* the other members and an empty list */
 	/* ---- for json_list.c ---- */
 	const char *text, *file;
 	size_t size;
-	const char *at, *end; /* next element, or NULL; closing bracket */
+	const char *at, *end; /* next element, or NULL; closing bracket of the list */
 	struct json *tree, *element;
 	struct json_at list;
 	size_t index;

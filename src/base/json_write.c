@@ -59,7 +59,7 @@ struct json *json_new_string(const char *value)
 	return node;
 }
 
-/* If cJSON prints a number exactly, it is the same node as a parsed one. */
+/* Makes the same node as the parser if cJSON prints the number exactly. */
 static struct json *new_integer(const char *digits)
 {
 	return made(strlen(digits) < 15 ? cJSON_CreateNumber(strtod(digits, NULL))

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Allocation that does not fail: without memory, the program aborts. The journal loses nothing,
- * because each line is flushed.
+ * Allocation that does not fail: without memory, the program aborts.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
 #include <stddef.h>
 
-/* Other allocators call this. */
+/* Aborts; other allocators call this. */
 _Noreturn void memory_exhausted(size_t size);
 void *memory_zeroed(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));

@@ -52,7 +52,7 @@ static void move_outliers(double *values, size_t count)
 		values[i] = fmin(fmax(values[i], middle - most), middle + most);
 }
 
-/* Squared amplitude of the cosine with that number of half periods. */
+/* Returns the squared amplitude of the cosine with that number of half periods. */
 static double wave_square(const double *values, size_t count, size_t half_periods)
 {
 	const double angle = M_PI * (double)half_periods / (double)count;

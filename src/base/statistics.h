@@ -10,7 +10,7 @@
 struct summary {
 	size_t count;
 	double median;
-	/* statistics_interval(), widened to include the median; at least 0 */
+	/* interval of statistics_interval(), widened to include the median; at least 0 */
 	double ci95_low, ci95_high;
 };
 

@@ -141,7 +141,7 @@ size_t utf8_length(const char *text, size_t size)
 	for (size_t i = 1; i < length; i++)
 		if ((c[i] & 0xc0) != 0x80)
 			return 0;
-	/* overlong forms, surrogates, beyond Unicode */
+	/* refuse overlong forms, surrogates and values beyond Unicode */
 	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
 		(c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
 		return 0;
@@ -291,7 +291,7 @@ static size_t digit_distance(const char *a, const char *b)
 	return edit_distance(of_a, of_b);
 }
 
-/* The first letter and the digits are the same, as of fp16 and "float16". */
+/* The first letter and the digits are the same, as in fp16 and "float16". */
 static bool is_abbreviation(const char *name, const char *of)
 {
 	return tolower((unsigned char)name[0]) == tolower((unsigned char)of[0]) &&

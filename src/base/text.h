@@ -26,14 +26,14 @@ void text_appendf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_append_args(struct text *text, const char *format, va_list args) PRINTF_LIKE(2, 0);
 /* Appends the shortest digits that read back as the same number, without a point for an integer. */
 void text_append_real(struct text *text, double real);
-/* "a, b, c" */
+/* Appends "a, b, c". */
 void text_append_names(struct text *text, const char *const *names);
 /* Appends ", " first, unless text is empty. */
 void text_append_listed(struct text *text, const char *string);
-void text_cut(struct text *text, size_t length); /* to an earlier length */
+void text_cut(struct text *text, size_t length); /* shortens text to an earlier length */
 void text_clear(struct text *text);
 const char *text_string(const struct text *text); /* never NULL */
-/* returns the data, never NULL, for the caller to free; leaves text empty */
+/* Returns the data (never NULL), which the caller frees, and empties text. */
 char *text_detach(struct text *text);
 void text_release(struct text *text);
 
@@ -53,14 +53,14 @@ int string_compare(const void *a, const void *b); /* for qsort() of strings */
 /* Copies at most size - 1 bytes. size > 0. */
 void string_put(char *destination, size_t size, const char *source);
 
-/* -1: not found. names is NULL-terminated. */
+/* Returns the name's index, or -1. names is NULL-terminated. */
 int name_find(const char *name, const char *const *names);
 /* Returns the name with the smallest edit distance (a transposition counts 1), or NULL if none is
  * near. */
 const char *name_nearest(const char *name, const char *const *names);
 /* Sets the hint `did you mean "NAME"?` if a name is near. Returns STATUS_BAD_INPUT. */
 enum status name_hint(const char *name, const char *const *names, struct error *err);
-/* Sets that hint, or one that lists the names. */
+/* Sets the hint of name_hint(), or one that lists the names. */
 enum status name_hint_or_list(const char *name, const char *const *names, struct error *err);
 /* Sets the error `unknown WHAT "NAME"; known names: NAMES` and the hint of name_hint(). */
 enum status name_unknown(
@@ -68,9 +68,9 @@ enum status name_unknown(
 
 /* A set that owns its names. */
 struct name_set {
-	char **items; /* NULL-terminated; NULL: empty */
+	char **items; /* NULL-terminated; NULL if empty */
 	size_t count, capacity;
-	uint32_t *slots; /* 1 + index of an item; 0: free */
+	uint32_t *slots; /* 1 + index of an item; 0 if free */
 	size_t slot_count;
 };
 /* Returns the index. */
