@@ -17,7 +17,7 @@ static const struct call calls[] = {
 #undef CUDA_CALL
 };
 
-/* which added cuLibraryLoadData */
+/* CUDA 12.0 added cuLibraryLoadData */
 static const int driver_version_min = 12000;
 
 static enum status library_find(struct cuda_api *cuda, struct error *err)
@@ -183,7 +183,7 @@ enum cuda_fault cuda_fault_of(CUresult result)
 		return CUDA_FAULT_TIMEOUT;
 	if (is_one_of(result, device_faults, ARRAY_COUNT(device_faults)))
 		return CUDA_FAULT_DEVICE;
-	/* others are of the kernel or of a later driver: assume that the context is lost */
+	/* other errors come from the kernel or a later driver; assume that the context is lost */
 	return is_one_of(result, refusals, ARRAY_COUNT(refusals)) ? CUDA_FAULT_REFUSED
 								  : CUDA_FAULT_KERNEL;
 }

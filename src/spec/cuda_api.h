@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The CUDA driver as a table of functions that is filled at run time, so that one binary starts
- * with and without a GPU. Only worker processes open it. A versioned function is the version that
- * cuda.h selects.
+ * with and without a GPU. A versioned function is the version that cuda.h selects.
  */
 #ifndef SPEC_CUDA_API_H
 #define SPEC_CUDA_API_H
@@ -14,7 +13,7 @@
 
 struct cuda_api {
 	struct library library;
-	int driver_version; /* 13000: it supports CUDA 13.0 */
+	int driver_version; /* e.g. 13000 for CUDA 13.0 */
 #define CUDA_CALL(name) __typeof__(name) *name;
 #include "spec/cuda_call.def"
 #undef CUDA_CALL

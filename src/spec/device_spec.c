@@ -131,7 +131,7 @@ static void derive_defaults(struct device_spec *spec, const struct sheet_default
 
 	spec->clock_hz = facts->clock_hz > 0 ? facts->clock_hz : 1.5e9;
 	spec->tensor_clock_hz = spec->clock_hz * defaults->tensor_clock_ratio;
-	/* Two transfers per clock, or 4 bytes per clock and SM if unknown. */
+	/* Two transfers per memory clock, or 4 bytes per clock and SM if it is unknown. */
 	spec->dram_bytes_per_s = dram > 0 ? dram * defaults->dram_efficiency_ratio
 					  : 4.0 * (double)spec->sm_count * spec->clock_hz;
 	spec->l2_bytes_per_clock = defaults->l2_bytes_per_clock_sm * (double)spec->sm_count;

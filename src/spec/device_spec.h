@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A GPU model: the driver's limits and the rates of its sheet (configs/devices/NAME.json) or,
- * without one (from_sheet false), of its architecture.
+ * Describes a GPU model by the driver's limits and by the rates of its sheet
+ * (configs/devices/NAME.json) or, without one (from_sheet false), of its architecture.
  */
 #ifndef SPEC_DEVICE_SPEC_H
 #define SPEC_DEVICE_SPEC_H
@@ -41,8 +41,8 @@ enum pipe {
 };
 extern const char *const pipe_names[]; /* "tensor_mma_flop", ...; NULL-terminated */
 
-/* Columns: name, CU_DEVICE_ATTRIBUTE_..., kind of figure, least of all GPUs since 7.0 (if the
- * driver reports none), description. */
+/* Columns: name, CU_DEVICE_ATTRIBUTE_..., kind of figure, smallest value of all GPUs since 7.0
+ * (used if the driver reports none), description. */
 #define DRIVER_LIMITS(ROW)                                                                         \
 	ROW(sm_count, MULTIPROCESSOR_COUNT, count, 1, "")                                          \
 	ROW(warp_size, WARP_SIZE, count, 32, "")                                                   \
@@ -68,7 +68,6 @@ enum {
 	DEVICE_LIMIT_COUNT
 };
 
-/* By name, or as an array. */
 #define ROW(name, attribute, kind, least, summary) int64_t name;
 #define DEVICE_LIMIT_MEMBERS                                                                       \
 	union {                                                                                    \
@@ -83,7 +82,7 @@ struct learned;
 struct device_spec {
 	char *name; /* as the user writes it */
 	char *title;
-	char **matches; /* of the driver's names; NULL-terminated */
+	char **matches; /* patterns of the driver's GPU names; NULL-terminated */
 	bool from_sheet;
 	int compute_capability; /* 90 for 9.0 */
 	char arch[16];          /* architecture for NVRTC, e.g. "sm_90a" */
@@ -91,35 +90,35 @@ struct device_spec {
 	DEVICE_LIMIT_MEMBERS;
 	int64_t smem_static_max_bytes; /* 49152: the limit without opt-in */
 
-	double clock_hz;        /* boost, to which rates refer */
-	double tensor_clock_hz; /* under dense tensor load */
+	double clock_hz;        /* boost clock, to which rates refer */
+	double tensor_clock_hz; /* clock under dense tensor load */
 	double dram_bytes_per_s;
-	double l2_bytes_per_clock;        /* if L2_SHARING SMs read the same data */
-	double l2_own_bytes_per_clock;    /* if SMs read different data; 0: unknown */
+	double l2_bytes_per_clock;        /* rate if L2_SHARING SMs read the same data */
+	double l2_own_bytes_per_clock;    /* rate if SMs read different data; 0: unknown */
 	double smem_bytes_per_clock_sm;   /* typically 128 */
 	double instructions_per_clock_sm; /* typically 4 warp instructions */
-	/* Per clock and SM; 0: no such pipe. Pipes without a dtype use DTYPE_FP32. */
+	/* Rates per clock and SM; 0 without such a pipe. Pipes without a dtype use DTYPE_FP32. */
 	double rate[PIPE_COUNT][DTYPE_COUNT];
-	double launch_us; /* of each additional kernel */
+	double launch_us; /* time of each additional kernel */
 	double dram_latency_us, l2_latency_us, sync_us;
-	/* of 1, 2, 4, 8, 16 blocks, one per SM */
+	/* number of clusters of 1, 2, 4, 8 and 16 blocks that fit, with one block per SM */
 	int64_t max_clusters[5];
 	bool max_clusters_measured;
-	/* Borrowed; NULL: none. */
+	/* borrowed; may be NULL */
 	const struct learned *learned;
-	char *notice; /* sheets that could not be read, or NULL */
+	char *notice; /* names sheets that could not be read, or NULL */
 };
 
-/* Finds <folder>/devices/NAME.json; the embedded sheet without a name. Errors: missing or invalid.
- */
+/* Reads <folder>/devices/NAME.json, or the embedded sheet without a name. Fails if the sheet is
+ * missing or invalid. */
 enum status device_spec_load(const char *name, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 void device_spec_free(struct device_spec *spec);
 void device_spec_release(struct device_spec **spec);
-/* Sorted; the caller releases them. */
+/* Returns sorted names; the caller releases them. */
 struct name_set device_spec_names(const char *const *config_folders);
 
-/* 0 or "" if the driver reports none. */
+/* Members are 0 or "" if the driver does not report them. */
 struct device_facts {
 	char name[256];
 	int compute_capability;
@@ -131,15 +130,15 @@ struct device_facts {
 /* Stored with every run. */
 struct device_identity {
 	char kind[16];           /* cuda, model, replay, program */
-	char name[256];          /* or the sheet's title */
+	char name[256];          /* the GPU's name or the sheet's title */
 	char uuid[64];           /* "GPU-...", "MIG-..." or empty */
 	char driver[160];        /* "580.159.04", a program's versions, or empty */
 	int driver_cuda_version; /* e.g. 13000; 0 without a driver */
-	int process_count;       /* before ours; 0: unknown */
+	int process_count;       /* processes on the GPU before ours; 0: unknown */
 	char mig[64];
 	double clock_sm_hz, clock_memory_hz;   /* current clocks; 0: unknown */
 	double clock_sm_max_hz, power_limit_w; /* 0: unknown */
-	double anchor_us;                      /* of the anchor kernel; 0: unknown */
+	double anchor_us;                      /* time of the anchor kernel; 0: unknown */
 };
 
 /* Finds the sheet for name, compute capability and SM count, else the defaults of the architecture.
@@ -147,13 +146,13 @@ struct device_identity {
 enum status device_spec_match(const struct device_facts *facts, const char *const *config_folders,
 	struct device_spec **spec, struct error *err);
 
-/* Per clock and SM, or 0. Only fp64 has its own rate on CUDA cores. */
+/* Returns the rate per clock and SM, or 0. Only fp64 has its own rate on CUDA cores. */
 double device_spec_rate(const struct device_spec *spec, enum pipe pipe, enum dtype dtype);
-/* The pipe with the highest FLOP rate. */
+/* Returns the pipe with the highest FLOP rate. */
 enum pipe device_spec_fastest_pipe(const struct device_spec *spec, enum dtype dtype);
 double device_spec_peak_flop_per_s(const struct device_spec *spec, enum dtype dtype);
 
-/* The limits, then two more. */
+/* Values for expressions: the limits, then two more. */
 enum {
 	DEVICE_VALUE_COUNT = DEVICE_LIMIT_COUNT + 2
 };

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 typedef struct nvml_device *nvml_device;
-typedef int nvml_result; /* 0: success */
+typedef int nvml_result; /* 0 means success */
 
 enum {
 	NVML_CLOCK_SM = 1,
@@ -27,7 +27,7 @@ enum {
 	CALL("nvmlDeviceGetPowerUsage", power, 0, nvml_device, unsigned *)                         \
 	CALL("nvmlDeviceGetEnforcedPowerLimit", power_limit, 0, nvml_device, unsigned *)           \
 	CALL("nvmlDeviceGetTotalEnergyConsumption", energy, 0, nvml_device, unsigned long long *)  \
-	/* of its two names, every driver has this one */                                          \
+	/* of this function's two names, every driver has this one */                              \
 	CALL("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons, 0, nvml_device,        \
 		unsigned long long *)                                                              \
 	CALL("nvmlDeviceGetMigMode", mig_mode, 0, nvml_device, unsigned *, unsigned *)             \
@@ -92,7 +92,7 @@ bool nvml_select(struct nvml *nvml, const char *uuid)
 	nvml->instance = NULL;
 	if (nvml->calls.device_by_uuid(uuid, &nvml->device) != 0)
 		nvml->device = NULL;
-	/* clocks and power are the GPU's */
+	/* a MIG instance has its GPU's clocks and power */
 	if (nvml->device && string_starts_with(uuid, "MIG-")) {
 		nvml->instance = nvml->device;
 		if (!nvml->calls.mig_parent ||
@@ -105,7 +105,7 @@ bool nvml_select(struct nvml *nvml, const char *uuid)
 int nvml_process_count(const struct nvml *nvml)
 {
 	enum {
-		INSUFFICIENT_SIZE = 7 /* the array is too small */
+		INSUFFICIENT_SIZE = 7
 	};
 	unsigned count = 0;
 	nvml_result result;
@@ -117,7 +117,7 @@ int nvml_process_count(const struct nvml *nvml)
 	return result == 0 || result == INSUFFICIENT_SIZE ? (int)count : 0;
 }
 
-/* Calls a function for the selected GPU. False: it is missing or failed. */
+/* Calls a function for the selected GPU. False if the function is missing or failed. */
 #define NVML_CALL(nvml, call, ...)                                                                 \
 	((nvml) && (nvml)->device && (nvml)->calls.call &&                                         \
 		(nvml)->calls.call((nvml)->device, __VA_ARGS__) == 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads clocks, power and throttle reasons through NVML (libnvidia-ml.so.1), and changes nothing.
- * If the library or a function is missing or refused (MIG, containers), readings are 0. The toolkit
- * has no NVML header.
+ * Reads clocks, power and throttle reasons through NVML (libnvidia-ml.so.1). If the library or a
+ * function is missing or refused (MIG, containers), readings are 0.
  */
 #ifndef SPEC_NVML_H
 #define SPEC_NVML_H
@@ -19,7 +18,7 @@ struct nvml_reading {
 	unsigned long long throttle_reasons; /* NVML_THROTTLE_* bits */
 };
 
-/* nvmlClocksEventReason* */
+/* values of nvmlClocksEventReason* */
 enum {
 	NVML_THROTTLE_IDLE = 0x1,
 	NVML_THROTTLE_APPLICATION_CLOCKS = 0x2,
@@ -31,22 +30,22 @@ enum {
 	NVML_THROTTLE_HW_POWER_BRAKE = 0x80,
 };
 
-/* NULL: NVML is not usable; all functions accept it. */
+/* Returns NULL if NVML is not usable; all functions accept NULL. */
 struct nvml *nvml_open(void);
 void nvml_close(struct nvml *nvml);
-/* E.g. "580.159.04"; "" if unknown. size >= 1. */
+/* Gets e.g. "580.159.04", or "" if unknown. size >= 1. */
 void nvml_driver_version(const struct nvml *nvml, char *version, unsigned size);
 /* Selects the GPU by "GPU-..." or "MIG-..." (then with clocks and power of the GPU). Returns false
  * if NVML does not know it. */
 bool nvml_select(struct nvml *nvml, const char *uuid);
-/* Processes with a context on the GPU, with this one; 0 if unknown. */
+/* Counts processes with a context on the GPU, including this one; 0 if unknown. */
 int nvml_process_count(const struct nvml *nvml);
 const char *nvml_mig_mode(const struct nvml *nvml);
 struct nvml_reading nvml_read(const struct nvml *nvml);
-/* Energy in joules since the driver was loaded; 0 if unknown. It advances every few milliseconds.
- */
+/* Returns the energy in joules since the driver was loaded; 0 if unknown. It advances every few
+ * milliseconds. */
 double nvml_energy_j(const struct nvml *nvml);
-/* Only the SM clock and throttle reasons, which is fast enough between samples. */
+/* Reads only the SM clock and throttle reasons, which is fast enough between samples. */
 struct nvml_reading nvml_read_clock(const struct nvml *nvml);
 
 #endif

@@ -18,7 +18,7 @@ struct figure {
 
 static const struct record_rule source_rule = {.expected = "where the figure is from"};
 
-/* A kind of figure, in a member of struct figure. */
+/* Defines a kind of figure, stored in a member of struct figure. */
 #define FIGURE(id, member, ...)                                                                    \
 	static const struct record_member id##_members[] = {                                       \
 		RECORD_VALUE(struct figure, member, "value", __VA_ARGS__),                         \
@@ -91,7 +91,7 @@ static const struct record_member figures_members[] = {
 #undef NUMBER
 static RECORD_DEFINE(struct device_spec, figures_record, figures_members, .name = "figures");
 
-/* context is the sheet. */
+/* context is the struct device_spec. */
 static enum status cluster_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -165,7 +165,7 @@ enum status device_spec_parse(const char *json, size_t size, const char *file,
 	return STATUS_OK;
 }
 
-/* Without a rate: the other fp8 type's, or twice the 16-bit rate (INT8 in NVIDIA's whitepapers
+/* Missing rates are the other fp8 type's, or twice the 16-bit rate (as INT8 in NVIDIA's whitepapers
  * since Ampere). */
 static void derive_byte_rates(double rate[DTYPE_COUNT])
 {
@@ -224,7 +224,7 @@ static const struct record_member defaults_members[] = {
 RECORD_DEFINE(
 	struct sheet_defaults, device_defaults_record, defaults_members, .name = "device_defaults");
 
-/* Not newer than compute_capability, and as new as possible. */
+/* Prefers architectures that are not newer than compute_capability, and as new as possible. */
 static bool is_nearer(int a, int b, int compute_capability)
 {
 	if ((a <= compute_capability) != (b <= compute_capability))

@@ -10,9 +10,9 @@
 #include "spec/device_spec.h"
 
 struct sheet_defaults {
-	struct device_spec typical; /* independent of the chip */
+	struct device_spec typical; /* figures that all chips share */
 	double l2_bytes_per_clock_sm;
-	double dram_efficiency_ratio; /* of a copy / from clock and bus width */
+	double dram_efficiency_ratio; /* bandwidth of a copy / bandwidth from clock and bus width */
 	double tensor_clock_ratio;    /* sustained / boost clock */
 	int64_t cluster_blocks_max;   /* 1 without support for clusters */
 };
@@ -22,9 +22,9 @@ RECORD_DECLARE(struct sheet_defaults, device_defaults_record);
 
 enum status device_spec_parse(const char *json, size_t size, const char *file,
 	struct device_spec **spec, struct error *err);
-/* Rates that follow from other figures. */
+/* Computes rates that follow from other figures. */
 void sheet_derive_rates(struct device_spec *spec);
-/* Of the newest architecture that is not newer, else of the oldest. */
+/* Finds the defaults of the newest architecture that is not newer, else of the oldest. */
 enum status sheet_defaults_find(
 	int compute_capability, struct sheet_defaults *defaults, struct error *err);
 
