@@ -101,7 +101,7 @@ struct record_span record_span(const struct record_member *member, const void *b
 	}
 }
 
-/* Lists may share a count. */
+/* Lists may share a count, which must then be equal. */
 static bool count_differs(const struct record *record, const struct record_member *member,
 	const void *base, size_t count)
 {

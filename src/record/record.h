@@ -22,10 +22,9 @@
  * and in the header `RECORD_DECLARE(struct launch, launch_record);`, or `static RECORD_DEFINE(...)`
  * if only one file uses the record. The kind of a value follows from its C type. A type without a
  * kind, or a nested record of another struct, does not compile. Designated initializers for other
- * members of struct record_member may follow the JSON name. The schemas (configs/schemas) and the
- * structs document the meaning of members.
+ * members of struct record_member may follow the JSON name.
  *
- * Members are read and written in the order of the table. Names include units.
+ * Members are read and written in the order of the table.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
@@ -37,7 +36,7 @@ enum record_kind {
 	RECORD_KIND_BOOL,
 	RECORD_KIND_INT,
 	RECORD_KIND_UINT,
-	RECORD_KIND_REAL,     /* one that is not finite is null in JSON */
+	RECORD_KIND_REAL,     /* null in JSON if it is not finite */
 	RECORD_KIND_STRING,   /* char *: owned */
 	RECORD_KIND_BORROWED, /* const char * into the JSON tree */
 	RECORD_KIND_TEXT,     /* char[n] */
@@ -47,7 +46,7 @@ enum record_kind {
 	RECORD_KIND_FLAGS,    /* bits; in JSON a list of names */
 	RECORD_KIND_RECORD,
 	RECORD_KIND_CUSTOM,
-	RECORD_KIND_CONSTANT, /* only in JSON */
+	RECORD_KIND_CONSTANT, /* exists only in JSON */
 	RECORD_KIND_COMMENT,  /* only in JSON, accepted and discarded */
 };
 
@@ -58,19 +57,19 @@ enum record_shape {
 	RECORD_LIST,
 	RECORD_FIXED,     /* an inline array, always full */
 	RECORD_FILLED,    /* an inline array and a count */
-	RECORD_MAPPED,    /* an object in JSON, by the first member of an item */
+	RECORD_MAPPED,    /* an object in JSON; the items' first members are its keys */
 	RECORD_BY_NAME,   /* an object in JSON, with the names in `keys` */
 	RECORD_FLATTENED, /* its members belong to the parent's JSON object */
 };
 
 enum {
-	RECORD_OPTIONAL = 1 << 0, /* may be missing; not written if absent */
+	RECORD_OPTIONAL = 1 << 0, /* the member may be missing; not written if absent */
 	/* null means absent, and is written; for a real with a numeric default null means NaN */
 	RECORD_NULLABLE = 1 << 1,
 	RECORD_KEPT = 1 << 2,           /* with RECORD_OPTIONAL: written even when absent */
 	RECORD_SCALAR_OR_LIST = 1 << 3, /* a single item may be written without brackets */
 	RECORD_WHOLE = 1 << 4,          /* a real that JSON states as an integer */
-	RECORD_NOT_JSON = 1 << 5,       /* only copied and released */
+	RECORD_NOT_JSON = 1 << 5,       /* the member is only copied and released */
 	RECORD_OTHERS = 1 << 6,         /* holds JSON members that the table does not name */
 	RECORD_ROUNDED = 1 << 7,        /* fractions are written with seven significant digits */
 };
@@ -92,29 +91,30 @@ struct record_rule {
 };
 
 struct record_member {
-	const char *name; /* "" in a map's item: the item's value itself */
+	const char *name; /* "" in a map's item means the item's value */
 	enum record_kind kind;
 	enum record_shape shape;
 	unsigned flags;
 	size_t offset;
-	size_t size;                     /* bytes of one item */
-	size_t length;                   /* number of items of an inline array */
-	size_t count_offset, count_size; /* place of the count; size 0: the list ends with NULL */
-	/* 1 + offset of the bool that says whether the member is present; 0: none */
+	size_t size;   /* bytes of one item */
+	size_t length; /* number of items of an inline array */
+	/* offset and size of the count; if size is 0, the list ends with NULL */
+	size_t count_offset, count_size;
+	/* 1 + offset of the bool that says whether the member is present, or 0 */
 	size_t present;
-	const char *const *names; /* of an enum or flags, by value; NULL-terminated */
+	const char *const *names; /* names of values of an enum or flags; NULL-terminated */
 	const char *const *keys;  /* RECORD_BY_NAME: names of the items, NULL-terminated */
 	const struct record *record;
 	const struct record_custom *custom;
 	const struct record_rule *rule;
 	const char *constant;
-	/* of a valid number, for messages; NULL: the range */
+	/* describes a valid number in messages; NULL selects the range */
 	const char *expected;
 	double absent;               /* value of a missing number, enum or bool */
-	double low, high;            /* range of a number; both 0: the range of its type */
-	size_t count_min, count_max; /* range of a list's length; 0: no limit */
-	/* 0: JSON must state the value. Otherwise an expression may give it (record_computed), with
-	 * the names of scope context `computed` - 1. */
+	double low, high;            /* range of a number; if both are 0, that of its type */
+	size_t count_min, count_max; /* range of a list's length; 0 means no limit */
+	/* If 0, JSON must state the value. Otherwise an expression may give it (record_computed),
+	 * with the names of scope context `computed` - 1. */
 	int computed;
 };
 
@@ -125,8 +125,7 @@ struct record {
 	size_t member_count;
 	/* Drops members that the table does not name, or stores them by RECORD_UNKNOWN(). */
 	bool open;
-	/* JSON that is no object is the value of this member, without the others; NULL: an error.
-	 */
+	/* JSON that is no object is the value of this member. If NULL, such JSON is an error. */
 	const char *short_form;
 	/* Runs after reading: checks members against each other and computes derived members. */
 	enum status (*check)(
@@ -134,7 +133,7 @@ struct record {
 };
 
 enum {
-	RECORD_MEMBERS_MAX = 96 /* of a JSON object */
+	RECORD_MEMBERS_MAX = 96 /* most members of a JSON object */
 };
 
 /* Zeroes the members of the table. */
@@ -157,7 +156,7 @@ struct record_fields {
 
 void record_fields_fill(const struct record *record, struct record_fields *fields);
 
-/* SIZE_MAX: none. `from` is the likely place. */
+/* Returns SIZE_MAX if there is none. `from` is the likely index. */
 size_t record_field_find(const struct record_fields *fields, const char *name, size_t from);
 bool record_is_counted(const struct record_member *member);
 
@@ -167,7 +166,7 @@ struct record_span {
 };
 
 struct record_span record_span(const struct record_member *member, const void *base);
-/* Allocates `count` zeroed items. NULL if the member does not allow as many. */
+/* Allocates `count` zeroed items. Returns NULL if the member does not allow that many. */
 char *record_reserve(
 	const struct record *record, const struct record_member *member, void *base, size_t count);
 bool record_is_absent(const struct record_member *member, const void *base);
@@ -175,10 +174,10 @@ bool record_item_is_absent(const struct record_member *member, const void *item)
 void record_set_absent(const struct record_member *member, void *base);
 void record_set_present(const struct record_member *member, void *base);
 
-/* An integer, enum or bool as 64 bits. */
+/* Returns an integer, enum or bool as 64 bits. */
 int64_t record_load(const struct record_member *member, const void *item);
 void record_store(const struct record_member *member, void *item, int64_t value);
-/* A borrowed string gets the pointer. */
+/* Copies the string, unless the member borrows strings. */
 void record_store_string(const struct record_member *member, void *item, const char *string);
 double record_load_real(const void *item);
 
@@ -231,7 +230,7 @@ bool record_allows_real(const struct record_member *member, double value);
 	RECORD_VALUE(type, field, "", .flags = RECORD_NOT_JSON | RECORD_OTHERS)
 #define RECORD_CUSTOM(type, field, functions, key, ...)                                            \
 	RECORD_MEMBER(type, field, key, RECORD_MADE(type, field, functions), ##__VA_ARGS__)
-/* Read and written with the whole struct. */
+/* A member that its functions compute from the whole struct. */
 #define RECORD_DERIVED(type, functions, key, ...)                                                  \
 	{                                                                                          \
 		.name = (key), .kind = RECORD_KIND_CUSTOM, .size = sizeof(type),                   \
@@ -250,7 +249,7 @@ bool record_allows_real(const struct record_member *member, double value);
 #define RECORD_VALUES(type, field, count, key, ...)                                                \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST, RECORD_PLAIN(type, field[0]),        \
 		RECORD_COUNTED(type, count), ##__VA_ARGS__)
-/* A list of char * that ends with NULL. */
+/* A list of strings that ends with NULL. */
 #define RECORD_STRINGS(type, field, key, ...)                                                      \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_LIST,                                      \
 		.kind = RECORD_KIND_OF(type, field[0]),                                            \
@@ -275,7 +274,7 @@ bool record_allows_real(const struct record_member *member, double value);
 #define RECORD_ARRAY_COUNTED(type, field, count, key, ...)                                         \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_FILLED, RECORD_INLINE(type, field),        \
 		RECORD_PLAIN(type, field[0]), RECORD_COUNTED(type, count), ##__VA_ARGS__)
-/* With one item per name, which may be absent. */
+/* An object with one item per name; items may be absent. */
 #define RECORD_NAMED(type, field, key_list, key, ...)                                              \
 	RECORD_MEMBER(type, field, key, .shape = RECORD_BY_NAME, RECORD_INLINE(type, field),       \
 		RECORD_PLAIN(type, field[0]), .keys = (key_list), ##__VA_ARGS__)

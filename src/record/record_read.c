@@ -79,7 +79,7 @@ static enum status read_real(
 
 	if (json_type(at) == JSON_NUMBER) {
 		TRY(json_get_double(at, &value, err));
-		/* a whole number may be larger than an integer */
+		/* a whole number may exceed 64 bits */
 		if ((!is_whole || value == floor(value)) && record_allows_real(member, value)) {
 			memcpy(item, &value, sizeof(value));
 			return STATUS_OK;

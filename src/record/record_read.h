@@ -16,13 +16,13 @@ enum status record_from_json(const struct record *record, const struct json_at *
  */
 typedef enum status record_computed(const struct json_at *at, const struct record_member *member,
 	void *item, void *context, struct error *err);
-/* For tables with computed members. */
+/* Reads a record whose members may be computed. */
 enum status record_from_json_computed(const struct record *record, const struct json_at *at,
 	void *value, record_computed *computed, void *context, struct error *err);
 /* Reads and drops the record, without a context. */
 enum status record_check(const struct record *record, const struct json_at *at, struct error *err);
 
-/* *index is the position among names (NULL-terminated). The error suggests the nearest. */
+/* *index is the position among names (NULL-terminated). The error suggests the nearest name. */
 enum status record_name_from_json(
 	const struct json_at *at, const char *const *names, int *index, struct error *err);
 

@@ -9,9 +9,9 @@
 
 struct json *record_to_json(const struct record *record, const void *value);
 void record_put_json(const struct record *record, const void *value, struct json *object);
-/* As a line of JSON. */
+/* Appends the record as a line of JSON. */
 void record_append(const struct record *record, const void *value, struct text *text);
-/* Whether both have the same JSON. */
+/* Returns whether both have the same JSON. */
 bool record_equal(const struct record *record, const void *a, const void *b);
 
 #endif
