@@ -6,10 +6,9 @@
 #include "engine/row.h"
 
 enum {
-	COMPARED_MAX = 1000 /* candidates that are compared pairwise */
+	COMPARED_MAX = 1000 /* number of candidates compared pairwise */
 };
 
-/* ---- the rule ---- */
 static const char invariant[] = "invariant=";
 
 bool bits_rule_compares_problems(const char *text)
@@ -152,7 +151,6 @@ enum status bits_want(struct search *search, size_t *members, size_t *count, str
 	return STATUS_OK;
 }
 
-/* ---- parameters that do not change bits ---- */
 static bool differ_in_these_alone(const struct candidates *pool, size_t a, size_t b)
 {
 	const struct family_candidates *family = candidates_family_of(pool, a);
@@ -214,7 +212,6 @@ char *bits_contradiction(const struct search *search)
 	return NULL;
 }
 
-/* ---- the entry ---- */
 struct tuned_bits *bits_of_entry(const struct search *search)
 {
 	const struct bits_rule *rule = search->options->bits;

@@ -10,38 +10,36 @@
 
 struct bits_rule {
 	const char *name; /* "same", "invariant=M"; borrowed */
-	/* same: digests of these winners; without an entry, of the first family's default
-	 * configuration. NULL: of `class`. */
+	/* Rule "same" requires the digests of the winner in this file or, if the file has no entry,
+	 * those of the first family's default configuration. NULL: the digests of `class`. */
 	const struct tuned *reference;
 	struct tuned file;
-	struct shared_choice class; /* of invariant */
+	struct shared_choice class; /* selected class of rule "invariant" */
 };
 
-/* invariant=KEY searches all problems, without the run's journal and tuned file. Borrows `text`.
- * STATUS_BAD_INPUT: the device does not measure, problems differ in other keys, or no class serves
- * all. */
+/* Borrows `text`. invariant=KEY searches all problems, without the run's journal and tuned file.
+ * STATUS_BAD_INPUT: the device does not measure, problems differ in other keys, or no class works
+ * for all. */
 enum status bits_rule_open(
 	const char *text, const struct tune_run *run, struct bits_rule *rule, struct error *err);
 void bits_rule_release(struct bits_rule *rule);
-/* Other rules let several processes share the problems. */
+/* Returns whether one process must search all problems. */
 bool bits_rule_compares_problems(const char *text);
 
-/* Sets search->bits, which may require a run of the reference configuration. `members`, which has
- * room for them, gets the candidates of the class. STATUS_FAILED if the reference has no digests,
- * STATUS_BAD_INPUT if it is not in the space. */
+/* Sets search->bits, which may require a run of the reference configuration. Stores the candidates
+ * of the class in `members`. STATUS_FAILED if the reference has no digests, STATUS_BAD_INPUT if it
+ * is not in the space. */
 enum status bits_want(struct search *search, size_t *members, size_t *count, struct error *err);
 
-/* Whether the candidate has other bits, because it differs from one with other bits only in
- * parameters that do not change them. If so, fills in its result. */
+/* If the candidate differs from one with other bits only in parameters that do not change bits,
+ * fills in its result and returns true. */
 bool bits_known(const struct search *search, size_t candidate, struct result *result);
 
 /* Describes two candidates that break this rule, or returns NULL. The caller frees it. */
 char *bits_contradiction(const struct search *search);
 
-/* NULL without a rule. */
+/* Both return NULL without a rule; the caller frees the result. */
 struct tuned_bits *bits_of_entry(const struct search *search);
-
-/* NULL without a rule; the caller frees it. */
 char *bits_words(const struct tuned_entry *entry);
 
 #endif

@@ -26,7 +26,7 @@ const struct effort efforts[] = {
 		.evaluations = 320,
 		.seconds = 8,
 		.of_each_family = 8,
-		.stall = 72, /* then the expected gain is below 0.5% (results/stop_rule.py) */
+		.stall = 72, /* the expected gain is then below 0.5% (results/stop_rule.py) */
 		.stall_ratio = 0.003,
 		.measures = true,
 		.give_up_ratio = 1.4,
@@ -97,7 +97,7 @@ void effort_predict(struct effort *effort)
 void budget_start(
 	struct budget *budget, const struct effort *effort, double seconds, bool measures_again)
 {
-	/* for the final measurement */
+	/* time reserved for another final measurement */
 	const double again_seconds = 6, again_part = 0.4;
 	const double again = !measures_again ? 0
 			     : seconds > 0   ? fmin(again_seconds, again_part * seconds)

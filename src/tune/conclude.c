@@ -46,8 +46,8 @@ static enum status nothing_works(const struct search *search, struct error *err)
 	return error_lines(err, first);
 }
 
-/* An H200 updates its energy counter every 100 ms, with a delay of about 15 ms. The first time is
- * enough to report energy, the second to select by it. */
+/* An H200 updates its energy counter every 100 ms, with a delay of about 15 ms. The first duration
+ * suffices to report energy, the second to select by energy. */
 static const double energy_seconds_said = 0.2, energy_seconds_chosen = 1;
 
 enum status conclude_energy(struct search *search, struct evaluated *evaluated, struct error *err)
@@ -76,7 +76,6 @@ enum status conclude_energy(struct search *search, struct evaluated *evaluated, 
 	return STATUS_OK;
 }
 
-/* ---- the entry ---- */
 static struct tuned_space *space_of(
 	const struct candidates *pool, const struct evaluated_list *evaluated)
 {
@@ -114,7 +113,7 @@ static struct tuned_row tied_row(
 		.lost = selection_rejection(search, selection, which)};
 }
 
-/* All are measured, or all predicted. */
+/* Either all results are measured, or all are predicted. */
 static enum status put_families(const struct search *search, const struct selection *selection,
 	struct tuned_entry *entry, struct error *err)
 {
@@ -209,13 +208,12 @@ static enum status store_entry(struct search *search, const struct tuned_entry *
 		json_put(line, "entry", record_to_json(&tuned_entry_record, entry));
 		status = journal_write(journal, "entry", line, err);
 	}
-	/* even if the journal cannot be written */
+	/* save the entry even if the journal cannot be written */
 	TRY(tune_put_entry(run, &copy, &judge, kept, err));
 	return status;
 }
 
-/* ---- no winner ---- */
-/* Before an estimate's number of candidates was tried. */
+/* Returns whether time ran out before as many candidates as effort "estimate" tries. */
 static bool is_cut_short(const struct search *search)
 {
 	const size_t least = effort_find("estimate")->evaluations;
@@ -225,13 +223,13 @@ static bool is_cut_short(const struct search *search)
 	       evaluated < least && evaluated < search->pool.count;
 }
 
-/* A prediction then only says how long moving the tensors takes. */
+/* If FLOP are unknown, a prediction only covers moving the tensors. */
 static bool is_unknown_work(const struct search *search, const struct score *score)
 {
 	return score->without_model && !(search->pool.families[0].bound->model.flop > 0);
 }
 
-/* And must tell configurations apart, without a model. */
+/* Predictions without a model are too rough if the user wants a decision. */
 static bool is_rough(const struct search *search, const struct selection *selection)
 {
 	return search->options->only_decided && !search->run->context->device->kind->measures &&
@@ -332,7 +330,7 @@ enum status search_conclude(struct search *search, struct error *err)
 	const struct tune_observer *observer = &search->options->observer;
 	size_t total = search->evaluated.count;
 
-	/* the order of compilation must not matter */
+	/* the order in which kernels were compiled must not affect the result */
 	if (total && !search->run->context->device->kind->measures)
 		qsort(search->evaluated.items, total, sizeof(*search->evaluated.items),
 			compare_candidates);
@@ -372,7 +370,7 @@ enum status search_conclude(struct search *search, struct error *err)
 	return STATUS_OK;
 }
 
-/* Rough predictions may decide nothing. */
+/* Saves nothing if the predictions are too rough. */
 enum status search_save_best(struct search *search, struct error *err)
 {
 	CLEANUP(selection_release) struct selection selection = selection_of(search);
@@ -399,7 +397,7 @@ void search_keep_best(struct search *search)
 		now_s < budget->started + first_seconds || now_s < search->save_at_s ||
 		(search->saved_us > 0 && budget->best_us >= search->saved_us))
 		return;
-	/* it is newer than what this run has written */
+	/* entries in the file are newer than those in memory */
 	if (tuned_refresh(run->tuned, run->options->tuned_path, "", &unsaved) == STATUS_OK) {
 		there = tuned_find_problem(
 			run->tuned, search->pool.problem, run->options->objective);

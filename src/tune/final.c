@@ -14,27 +14,27 @@ static bool is_by_time(const struct search *search)
 /* ---- timing in turn ---- */
 enum {
 	CANDIDATES_MAX = 30,
-	CANDIDATES_LEAST = 8, /* the limit if the time is over */
-	/* the order among the first few is random */
+	CANDIDATES_LEAST = 8, /* the limit if no time is left */
+	/* noise decides the order of the first few */
 	KERNELS_MAX = 16,
-	/* they differ little */
+	/* launches of one kernel differ little */
 	LAUNCHES_OF_A_KERNEL = 3,
 	BEST_MAX = 10,
 	NEAR_MAX = 64,
 	FIRST_LOOK = 8, /* number of rounds */
-	/* Only the order of the space decides ties of a program's kernels. More rounds make the
-	 * edge of the tie sharper. */
+	/* Only the order of the space decides ties between a program's kernels, so more rounds
+	 * sharpen the tie's edge. */
 	PROGRAM_ROUNDS_FACTOR = 2
 };
-/* Slower candidates of the search cannot win. The second ratio is for neighbours of the winner: at
- * the power limit, two first looks at one kernel differed by 8%. */
+/* Candidates beyond this ratio to the best cannot win. The second ratio is for the winner's
+ * neighbours: at the power limit, two first looks at one kernel differed by 8%. */
 static const double reach_ratio = 1.06, near_reach_ratio = 1.12;
-/* The average power is at most half of the kernel's. */
+/* Resting as long as the kernel runs at most halves the average power. */
 static const double rest_ratio = 1;
-/* With the warm-up before the first sample. */
+/* least duration of a sample batch, including the warm-up */
 static const double sample_least_us = 500;
 static const double seconds_per_load = 0.25, part_of_left = 0.5;
-/* A sample batch takes longer under sustained load. */
+/* Limits under sustained load, where a sample batch takes longer. */
 enum {
 	SUSTAINED_FIRST_LOOK = SELECTION_ROUNDS_MIN,
 	SUSTAINED_ROUNDS_MAX = 2 * SELECTION_ROUNDS_MIN,
@@ -67,7 +67,7 @@ static bool cannot_win(struct round_times times, struct round_times fastest)
 	       1 + 2 * TUNED_TIE_RATIO + 2 * CODE_PLACEMENT_NOISE_US / round_times_median(fastest);
 }
 
-/* Stopping because an interval is narrow would make it too narrow. */
+/* Does not stop because an interval is narrow, which would bias its width. */
 static bool is_only_one_left(struct contender *contenders, size_t count, void *context)
 {
 	CLEANUP(memory_free)
@@ -108,7 +108,7 @@ static const struct contender *fastest_contender(const struct final_timing *timi
 	return fastest;
 }
 
-/* The fastest may turn out to be slower or wrong. */
+/* Repeats until the fastest is verified, as it may turn out slower or wrong. */
 static enum status verify_contenders(struct final_timing *timing, struct error *err)
 {
 	CLEANUP(memory_free) bool *is_verified = memory_zeroed(timing->count + 1, sizeof(bool));
@@ -164,7 +164,7 @@ static enum status load_contenders(struct final_timing *timing, size_t loads, st
 	return STATUS_OK;
 }
 
-/* By the median drift of the candidates that were timed in this pass. */
+/* Scales other times by the median drift of the candidates timed in this pass. */
 static void correct_others(struct search *search, const double *ratios, size_t count)
 {
 	const double ratio = count ? statistics_quantile(ratios, count, 0.5) : 1;
@@ -267,14 +267,13 @@ static enum status time_in_turn(struct search *search, struct evaluated *const *
 	return status;
 }
 
-/* For one load. */
+/* Returns the least seconds per load. */
 static double least_seconds(const struct search *search, const struct evaluated *evaluated)
 {
 	return batch_seconds(search, evaluated->result.time.median) *
 	       (is_sustained(search) ? SUSTAINED_FIRST_LOOK : FIRST_LOOK);
 }
 
-/* ---- selecting contenders ---- */
 static int compare_medians(const void *a, const void *b)
 {
 	const struct evaluated *x = *(struct evaluated *const *)a;
@@ -297,7 +296,6 @@ static unsigned launches_of_kernel(const struct search *search, struct evaluated
 	return launches;
 }
 
-/* The caller frees the list. */
 static struct evaluated **choose_contenders(const struct search *search, size_t *count)
 {
 	const struct evaluated_list *list = &search->evaluated;
@@ -415,7 +413,7 @@ enum status final_measure_again(
 	return time_in_turn(search, chosen, count, loads, err);
 }
 
-/* The fastest prediction first; they need no compilation. */
+/* Sorts untried launches by predicted time. They need no compilation. */
 static size_t untried_launches(
 	const struct search *search, size_t winner, size_t *found, size_t most)
 {
@@ -454,7 +452,7 @@ size_t final_untried(const struct search *search, size_t **candidates)
 	enum {
 		LAUNCHES_TRIED = 16,
 		NEIGHBOURS_TRIED = 12,
-		TRIED_PER_NEIGHBOUR = 4 /* fewer in a short search */
+		TRIED_PER_NEIGHBOUR = 4 /* number of results per neighbour to be tried */
 	};
 	CLEANUP(selection_release) struct selection selection = {0};
 	const size_t most = search->evaluated.count / TRIED_PER_NEIGHBOUR;
@@ -462,7 +460,7 @@ size_t final_untried(const struct search *search, size_t **candidates)
 	size_t count, winner;
 
 	*candidates = memory_zeroed(LAUNCHES_TRIED + NEIGHBOURS_TRIED, sizeof(**candidates));
-	/* half of the time is for measuring */
+	/* half of the reserved time is for measuring */
 	if (!may_remeasure(search) || search->options->strategy ||
 		budget_left_seconds(budget) < 0.5 * (budget->seconds - budget->search_seconds))
 		return 0;

@@ -9,7 +9,7 @@
 #include "format/merge.h"
 
 enum {
-	TRIED_MAX = 64 /* some may be illegal here or equal */
+	TRIED_MAX = 64 /* more than needed, as winners may be illegal here or equal */
 };
 
 enum status known_load(
@@ -30,7 +30,6 @@ enum status known_load(
 	return status == STATUS_OK ? status : error_context(err, "--known");
 }
 
-/* ---- known problems ---- */
 static bool same_toolchain(const struct run *run, const struct context *context)
 {
 	const char *nvrtc = context->compiler ? compiler_identity(context->compiler) : NULL;
@@ -104,8 +103,7 @@ void known_take(const struct tuned *known, const struct context *context, enum o
 	problems->count = kept;
 }
 
-/* ---- similar problems ---- */
-/* In octaves of sizes; infinite if the problems differ in kind. */
+/* Returns the distance in octaves of sizes, infinite if the problems differ in other keys. */
 static double distance(const struct problem *problem, const struct named_values *there)
 {
 	const struct operation *operation = problem->operation;
@@ -144,7 +142,6 @@ static int known_compare(const void *a, const void *b)
 	return x->place < y->place ? -1 : 1;
 }
 
-/* The caller frees the list. */
 static struct near *near_of(const struct tuned *known, const struct tuned *also,
 	const struct problem *problem, enum objective objective, size_t *count)
 {
@@ -195,7 +192,6 @@ size_t known_near(const struct tuned *known, const struct tuned *also,
 	return count;
 }
 
-/* ---- validity of rows ---- */
 static bool is_same(const struct result *a, const struct result *b)
 {
 	return strcmp(a->family, b->family) == 0 &&

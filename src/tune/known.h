@@ -14,8 +14,8 @@
 enum status known_load(
 	struct tuned *known, const char *path, const struct context *context, struct error *err);
 
-/* Moves known problems from `problems` to `taken`, and copies their entries, which must have been
- * verified as this run would. */
+/* Moves known problems from `problems` to `taken` and copies their entries, which must have been
+ * verified as this run would verify them. */
 void known_take(const struct tuned *known, const struct context *context, enum objective objective,
 	uint64_t seed, struct problem_list *problems, struct problem_list *taken,
 	struct tuned *tuned);
@@ -23,18 +23,18 @@ void known_take(const struct tuned *known, const struct context *context, enum o
 enum {
 	KNOWN_NEAR_MAX = 8
 };
-/* The winners of the most similar problems; returns their number. `known` and `also` may be NULL.
- */
+/* Finds the winners of the most similar problems and returns their number. `known` and `also` may
+ * be NULL. */
 size_t known_near(const struct tuned *known, const struct tuned *also,
 	const struct candidates *pool, enum objective objective, size_t candidates[KNOWN_NEAR_MAX]);
 
-/* ---- validity of old rows: today's sources make the same kernel, and the run did not try it ----
- */
+/* ---- validity of old rows ----
+ * A row is valid if today's sources make the same kernel and the run did not try this kernel. */
 struct row_validity {
 	const struct context *context;
 	const struct problem *problem;
 	const struct evaluated_list *evaluated; /* may be NULL */
-	const struct result *recorded;          /* in a journal; may be NULL */
+	const struct result *recorded;          /* results in a journal; may be NULL */
 	size_t recorded_count;
 };
 

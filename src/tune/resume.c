@@ -9,7 +9,7 @@ static const struct journal_problem *recorded_problem(
 	return journal_problem_find(earlier, problem->operation->name, problem->text);
 }
 
-/* NULL: no run did. */
+/* Returns NULL if no run concluded the problem. */
 static const struct journal_run *find_concluded(
 	const struct tune_run *run, size_t number, const struct journal_problem **recorded)
 {
@@ -58,7 +58,7 @@ enum status resume_entry(struct tune_run *run, size_t number, bool *done, struct
 	return STATUS_OK;
 }
 
-/* It has the required digests, and its outcome depends only on the candidate. */
+/* The result must fit the required digests and depend only on the candidate. */
 static bool is_worth_taking(const struct search *search, const struct result *result)
 {
 	const bool is_other =
@@ -84,7 +84,8 @@ static void take_results_of_run(struct search *search, const struct journal_run 
 			candidates_find(&search->pool, known->family, known->configuration);
 		struct result copy = {0};
 
-		/* templates are part of the signature, so it was illegal in that run, too */
+		/* a candidate not in the pool was illegal then, too: the signature covers templates
+		 */
 		if (candidate < 0 || search->known[candidate] || !is_worth_taking(search, known))
 			continue;
 		record_copy(&result_record, known, &copy);

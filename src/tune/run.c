@@ -29,7 +29,7 @@ enum status tune_save(struct tune_run *run, struct error *err)
 enum status tune_put_entry(struct tune_run *run, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept, struct error *err)
 {
-	/* saving the file reports errors */
+	/* ignore errors here, because saving the file reports them */
 	if (run->options->tuned_path)
 		tuned_refresh(run->tuned, run->options->tuned_path, run->run_id, NULL);
 	tuned_put_entry(run->tuned, entry, judge, kept);
@@ -55,7 +55,7 @@ static void *prefetch_run(void *argument)
 	return NULL;
 }
 
-/* NULL if the problem is concluded, or no thread can be started. */
+/* Returns NULL if the problem is concluded, or if no thread can be started. */
 static struct prefetch *prefetch_begin(struct tune_run *run, size_t number)
 {
 	struct prefetch *prefetch;
@@ -67,7 +67,7 @@ static struct prefetch *prefetch_begin(struct tune_run *run, size_t number)
 	prefetch = memory_zeroed(1, sizeof(*prefetch));
 	prefetch->run = run;
 	prefetch->number = number;
-	/* signals must interrupt the waiting main thread */
+	/* only the main thread may receive signals, which interrupt its waiting */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	failed = pthread_create(&prefetch->thread, NULL, prefetch_run, prefetch);
@@ -123,7 +123,6 @@ static enum status prefetch_search(struct prefetch **prefetch, struct tune_run *
 	return STATUS_OK;
 }
 
-/* ---- the problems ---- */
 static enum status tune_problem(
 	struct tune_run *run, size_t number, struct prefetch **prefetch, struct error *err)
 {

@@ -15,7 +15,7 @@
 struct bits_rule;
 struct selection;
 
-/* Borrowed by the observer during the call. */
+/* An observer may use this only during the call. */
 struct problem_result {
 	const struct candidates *pool;
 	const struct evaluated_list *evaluated;
@@ -23,19 +23,19 @@ struct problem_result {
 	const struct selection *selection; /* tune/selection.h */
 	size_t number, count;              /* number: from 0 */
 	size_t outcomes[OUTCOME_COUNT];
-	size_t resumed; /* reused from an interrupted run */
+	size_t resumed; /* number of results reused from an interrupted run */
 	const char *stopped_because;
 	double seconds;
 	const struct tuned_entry *entry;
-	const char *kept;      /* why an older entry stayed, or NULL */
-	const char *undecided; /* resources without a winner, or NULL */
+	const char *kept;      /* why an older winner was retained, or NULL */
+	const char *undecided; /* why no winner was selected, or NULL */
 };
 
 struct tune_progress {
 	size_t problem, problem_count; /* problem: from 0 */
-	size_t evaluated, total;       /* total: that the effort allows */
+	size_t evaluated, total;       /* total: number of evaluations that the effort allows */
 	size_t compiling;
-	double seconds, seconds_left; /* infinite: no limit */
+	double seconds, seconds_left; /* seconds_left is infinite without a limit */
 	double best_us;
 	const char *best_family;
 	const char *best_configuration;
@@ -63,48 +63,48 @@ struct result_sink {
 struct tune_options {
 	const struct effort *effort;
 	enum objective objective;
-	double budget_s; /* per problem; 0: the effort's */
+	double budget_s; /* time limit per problem; 0: the effort's limit */
 	/* The search sets device, compiler and interrupted. */
 	struct candidates_options candidates;
-	const char *strategy; /* NULL: the effort's */
+	const char *strategy; /* NULL: the effort's strategy */
 	uint64_t seed;
 	const struct bits_rule *bits; /* NULL: any outputs may win */
 	const struct tuned *known;    /* merged files with similar problems, or NULL */
 	const struct journal_record *record;
-	const struct journal_run *resume; /* unfinished, of the same signature, or NULL */
+	const struct journal_run *resume; /* unfinished run with the same signature, or NULL */
 	const char *tuned_path;           /* saved after every problem; NULL: not saved */
 	volatile sig_atomic_t *interrupted;
 	struct tune_observer observer;
 	struct result_sink sink;
 	bool keep_going;
-	/* STATUS_INCONCLUSIVE if predictions do not distinguish the candidates. */
+	/* end with STATUS_INCONCLUSIVE if predictions do not distinguish the candidates */
 	bool only_decided;
 };
 
-/* Owns nothing. */
+/* All pointers are borrowed. */
 struct tune_run {
 	const struct tune_options *options;
 	struct context *context;
 	const struct problem_list *problems;
 	struct tuned *tuned;     /* gets the entries */
-	struct journal *journal; /* NULL: none */
+	struct journal *journal; /* NULL: no journal */
 	const char *run_id;
-	bool unsaved; /* so a resumed run must save the file: there is no finish line */
+	bool unsaved; /* saving failed; without a finish line, a resumed run saves the file */
 };
 
 /* STATUS_FAILED: no candidate of a problem works. The journal is always intact. */
 enum status tune_problems(struct tune_run *run, struct error *err);
 
-/* Fills the cache of kernels on a machine without the GPU (`tune --compile-only`): also with the
- * helper kernels and references that only a GPU needs. */
+/* Compiles kernels into the cache on a machine without the GPU (`tune --compile-only`), including
+ * helper kernels and references. */
 enum status precompile_run(struct tune_run *run, struct error *err);
 
-/* ---- for the parts of a run ---- */
+/* ---- shared by the parts of a run ---- */
 enum status tune_interrupted(struct error *err);
 /* text may be NULL. */
 void tune_notice(const struct tune_run *run, const char *text);
 enum status tune_save(struct tune_run *run, struct error *err);
-/* Also merges what other processes wrote, and saves the file. */
+/* Also merges entries that other processes wrote, and saves the file. */
 enum status tune_put_entry(struct tune_run *run, struct tuned_entry *entry,
 	const struct tuned_judge *judge, const char **kept, struct error *err);
 

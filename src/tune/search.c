@@ -8,7 +8,7 @@
 #include "format/journal_line.h"
 #include "engine/strategy_program.h"
 
-/* The time of a candidate's first samples; the device repeats a short kernel within a sample. */
+/* limit of a first look; the device batches short kernels itself */
 static const double first_look_seconds = 0.03;
 
 void search_add(struct search *search, size_t candidate, struct result *result)
@@ -44,7 +44,7 @@ enum status search_journal(const struct search *search, const char *event,
 enum status search_take_result(
 	struct search *search, size_t candidate, struct result *result, struct error *err)
 {
-	/* milliseconds are enough for reports */
+	/* rounded to milliseconds */
 	result->at_s = rint(1e3 * (clock_seconds() - search->budget.started)) / 1e3;
 	TRY(search_journal(search, "evaluation", result, err));
 	search_add(search, candidate, result);
@@ -90,7 +90,6 @@ void search_show(const struct search *search, bool remeasuring)
 		observer->progress(observer->context, &progress);
 }
 
-/* ---- opening and closing ---- */
 static struct journal_family describe_family(const struct family_candidates *family)
 {
 	const struct space *space = family->bound->space;
@@ -137,14 +136,14 @@ static enum status record_problem(const struct search *search, struct error *err
 	return journal_write(search->run->journal, "problem", json, err);
 }
 
-/* It stays the winner unless another candidate is really faster. */
+/* Finds the earlier winner, which wins again if tied. */
 static ptrdiff_t find_incumbent(const struct search *search)
 {
 	const struct problem *problem = search->pool.problem;
 	const struct tuned_entry *entry =
 		tuned_find_problem(search->run->tuned, problem, search->options->objective);
 
-	/* results of resumed runs are in the journal */
+	/* results of resumed runs are reused from the journal */
 	for (const struct journal_run *earlier = search->options->resume; earlier && entry;
 		earlier = journal_previous(search->options->record, earlier))
 		if (strcmp(earlier->run.id, entry->run) == 0)
@@ -187,10 +186,10 @@ size_t search_default_candidate(const struct candidates *pool, size_t family)
 }
 
 enum {
-	LAUNCHES_LISTED = 16 /* per kernel, of which one is listed */
+	LAUNCHES_LISTED = 16 /* assumed launches per kernel; one is listed */
 };
 
-/* An estimate also tries recommended candidates, because the model's first ones may not compile. */
+/* An estimate also tries default configurations, as the model's first ones may not compile. */
 static enum status plan_candidates(struct search *search, struct error *err)
 {
 	const struct tune_run *run = search->run;
@@ -210,7 +209,7 @@ static enum status plan_candidates(struct search *search, struct error *err)
 	search->planned_count = search->listed_count;
 	if (search->incumbent >= 0)
 		search->planned[search->planned_count++] = (size_t)search->incumbent;
-	/* a program has no predictions */
+	/* a program has no predictions, so this run's winners help, too */
 	search->planned_count += known_near(run->options->known,
 		run->context->program && !run->options->strategy ? run->tuned : NULL, pool,
 		run->options->objective, search->planned + search->planned_count);
@@ -289,7 +288,7 @@ enum status search_open(struct search *search, struct error *err)
 	if (run->options->effort->evaluations < search->pool.count &&
 		run->context->device->kind->measures && run->options->objective != OBJECTIVE_ENERGY)
 		search->budget.kept = run->options->effort->kept;
-	/* includes finding the candidates, but leaves a third for compiling */
+	/* count finding the candidates, but leave a third for compiling */
 	if (!run->context->device->kind->measures)
 		search->budget.started -=
 			fmin(search->waited_seconds, 2 * search->budget.seconds / 3);

@@ -5,7 +5,7 @@
 
 static bool intervals_meet(const struct selection_item *fastest, const struct selection_item *other)
 {
-	/* the intervals of two exact values 1% apart just touch */
+	/* intervals of exact values that differ by 1% just touch */
 	double widen_fastest =
 		0.5 * TUNED_TIE_RATIO * fastest->median_us + fastest->code_placement_noise_us;
 	double widen_other =
@@ -33,7 +33,7 @@ static double criterion_value(enum reject_reason criterion, const struct selecti
 	}
 }
 
-/* The first criterion that distinguishes both items. */
+/* Returns the first criterion that distinguishes the items. */
 static enum reject_reason decide_preference(
 	const struct selection_item *a, const struct selection_item *b, bool *prefers_a)
 {
@@ -61,7 +61,7 @@ static bool is_same_kernel(const struct selection_item *a, const struct selectio
 	       (a->kernel_hash && b->kernel_hash && strcmp(a->kernel_hash, b->kernel_hash) == 0);
 }
 
-/* Of one kernel, unless it is NULL. */
+/* Returns the fastest item, or the fastest launch of `kernel` unless that is NULL. */
 static size_t fastest_of(const struct selection *selection, const struct selection_item *kernel)
 {
 	const struct selection_item *items = selection->items;
@@ -116,13 +116,13 @@ enum reject_reason selection_reject_reason(
 
 bool selection_may_win(const struct selection *selection, size_t which)
 {
-	/* of a single load */
+	/* error of one load */
 	const double surely_slower_ratio = 0.003;
 	const struct selection_item *items = selection->items, *asked = &items[which];
 	const struct selection_item *fastest = &items[fastest_of(selection, NULL)];
 
 	if (asked == fastest)
-		return true; /* it decides which items are tied */
+		return true; /* the fastest decides which items are tied */
 	if (!intervals_meet(fastest, asked) &&
 		asked->median_us > fastest->median_us * (1 + 2 * TUNED_TIE_RATIO))
 		return false;
@@ -155,7 +155,6 @@ void selection_pair_rounds(struct selection *selection, const struct round_times
 	}
 }
 
-/* ---- of a search ---- */
 static bool is_selectable(const struct search *search, const struct evaluated *evaluated)
 {
 	return evaluated->result.outcome == OUTCOME_OK &&
@@ -164,7 +163,7 @@ static bool is_selectable(const struct search *search, const struct evaluated *e
 		       evaluated->result.measured.energy_j > 0);
 }
 
-/* 0 if blocks fill at least half of the GPU. */
+/* Returns 0 if blocks fill at least half of the GPU. */
 static double code_placement_noise_us(
 	const struct launch_score *longest, const struct device_spec *device, size_t loads)
 {
@@ -191,7 +190,7 @@ struct selection_item selection_item_of(const struct search *search, size_t whic
 	for (size_t i = 0; i < search->listed_count; i++)
 		item.is_planned |= search->planned[i] == evaluated->candidate;
 	if (by_energy) {
-		/* microjoules, widened by the counter's resolution */
+		/* compare microjoules, and widen the interval by the counter's resolution */
 		const double half_ratio = result->measured.energy_resolution_ratio / 2;
 
 		item.median_us = result->measured.energy_j * 1e6;
@@ -201,7 +200,7 @@ struct selection_item selection_item_of(const struct search *search, size_t whic
 	if (result->score.launch_count) {
 		const struct launch_score *longest = &result->score.launches[result->score.longest];
 
-		/* with the compiled kernel's registers */
+		/* predicted with the registers of the compiled kernel */
 		if (result->predicted)
 			item.predicted_us = result->time.median;
 		item.smem_bytes = (double)longest->smem_bytes;
@@ -284,7 +283,6 @@ void selection_release(struct selection *selection)
 	free(selection->items);
 }
 
-/* ---- reasons against the other families ---- */
 static void compare_rounds(const struct search *search, const struct selection *selection,
 	const struct selection_item *item, struct tuned_rejection *lost)
 {
@@ -336,7 +334,7 @@ struct tuned_rejection *selection_rejection(
 		.value = NAN,
 		.winner_value = NAN};
 
-	/* its energy was not measured */
+	/* the energy was not measured */
 	if (!(item->median_us > 0))
 		return NULL;
 	if (timed)

@@ -7,15 +7,15 @@
 #include "tune/bits.h"
 #include "engine/strategy_program.h"
 
-/* With more that wait for the device, proposals would ignore too many results. */
 enum {
+	/* If more trials waited for the device, proposals would ignore too many results. */
 	TRIALS_COMPILED_MAX = 4,
-	RESULTS_PER_TRIAL = 4,     /* after which one more trial may be open */
-	LAUNCHES_COMPILING_MAX = 8 /* launches of one kernel */
+	RESULTS_PER_TRIAL = 4,     /* number of results that allow one more open trial */
+	LAUNCHES_COMPILING_MAX = 8 /* compiling launches of one kernel */
 };
 
 /* ---- when to ask the strategy ---- */
-/* There are few at first, because each is proposed without the results of the others
+/* Allows few open trials at first, because each is proposed without the results of the others
  * (src/search/README.md). */
 static size_t trials_max(size_t compilers, size_t results)
 {
@@ -24,7 +24,7 @@ static size_t trials_max(size_t compilers, size_t results)
 	return now < most ? now : most;
 }
 
-/* Launches share kernels, which an effort that tries all candidates counts. */
+/* Counts kernels, which launches share, if the effort tries all candidates. */
 static bool compilers_have_room(const struct search *search)
 {
 	const struct context *context = search->run->context;
@@ -43,10 +43,10 @@ static bool search_has_room(const struct search *search)
 {
 	const struct evaluator *evaluator = &search->evaluator;
 	const struct context *context = search->run->context;
-	/* a program compiles by itself */
+	/* a program compiles its own kernels */
 	const size_t compiled_max = context->program ? context->device->ahead : TRIALS_COMPILED_MAX;
 
-	/* proposing ahead has no benefit */
+	/* without a compiler, proposing ahead has no benefit */
 	if (!context->compiler && !context->program && evaluator->count)
 		return false;
 	if (context->compiler && search->options->effort->evaluations != SIZE_MAX &&
@@ -73,7 +73,7 @@ static bool search_is_done(struct search *search)
 	       (!search->evaluator.count && is_asking_over(search));
 }
 
-/* False: the strategy waits, or is done. */
+/* Returns false if the strategy waits for results or is done. */
 static bool strategy_ask(struct search *search, size_t *candidate)
 {
 	const enum ask_result result = search->strategy->ask(search->strategy_state, candidate);
@@ -89,7 +89,6 @@ static bool strategy_ask(struct search *search, size_t *candidate)
 	return false;
 }
 
-/* ---- the loop ---- */
 static enum status start_candidate(struct search *search, size_t candidate, struct error *err)
 {
 	struct result known = {0};
@@ -110,7 +109,7 @@ static enum status start_candidates(
 	return STATUS_OK;
 }
 
-/* If any candidate works, because a compilation may take longer than the budget. */
+/* Drops trials only if a candidate works, because one compilation may exceed the budget. */
 static void drop_late_trials(struct search *search)
 {
 	struct evaluator *evaluator = &search->evaluator;
@@ -151,8 +150,7 @@ static enum status search_loop(struct search *search, double seconds, struct err
 	return *search->options->interrupted ? tune_interrupted(err) : STATUS_OK;
 }
 
-/* ---- the steps of a search ---- */
-/* All, unless the user gave a number. */
+/* Limits `count` to the evaluations left if the user gave their number. */
 static size_t within_number(const struct search *search, size_t count)
 {
 	const struct effort *effort = search->options->effort;
@@ -180,7 +178,7 @@ static enum status try_neglected_families(struct search *search, struct error *e
 		     : STATUS_OK;
 }
 
-/* A neighbour may have better neighbours. */
+/* Repeats, because a neighbour may have better neighbours. */
 static enum status try_neighbours(struct search *search, struct error *err)
 {
 	const int turns = 3;
@@ -213,7 +211,7 @@ static enum status run_search(struct search *search, struct error *err)
 
 enum status search_run(struct search *search, struct error *err)
 {
-	struct error unsaved = {0}; /* reporting the interrupt is more important */
+	struct error unsaved = {0}; /* ignored, because reporting the interrupt matters more */
 	enum status status;
 
 	TRY(search_open(search, err));

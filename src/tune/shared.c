@@ -8,10 +8,10 @@
 const char *const shared_goal_names[] = {"mean", "worst", NULL};
 
 enum {
-	COMPARED_MIN = 24, /* configurations that are timed for all problems */
-	CLASSES_MAX = 3    /* the same for classes */
+	COMPARED_MIN = 24, /* least number of configurations timed for all problems */
+	CLASSES_MAX = 3    /* most classes timed for all problems */
 };
-/* The logarithm of the loss of a problem without a time. */
+/* logarithm of the loss assumed for a problem without a time */
 static const double untimed_loss = 0.3;
 
 /* ---- the timing matrix: configurations by problems ---- */
@@ -72,7 +72,6 @@ static struct config_times *row_of(
 	return row;
 }
 
-/* ---- recording the measurements of the run ---- */
 static void take_time(
 	struct timing_matrix *matrix, size_t problem, const struct result *tried, double us)
 {
@@ -87,7 +86,7 @@ static void take_time(
 	row->bits[problem] = output_digest_copy(tried->bits);
 }
 
-/* From the shared rounds if it was timed in turn. */
+/* Returns the time from the shared rounds if the candidate was timed in turn. */
 static double time_us(const struct problem_result *result, size_t which)
 {
 	const struct selection_item *timed = selection_find(result->selection, which);
@@ -129,7 +128,7 @@ static enum status matrix_run(
 	options.sink = (struct result_sink){matrix, take_result};
 	options.observer.taken = NULL;
 	if (!matrix->is_search) {
-		/* families may not apply to a problem */
+		/* report no failures, because families may not apply to a problem */
 		options.observer.begin = NULL;
 		options.observer.end = NULL;
 		options.observer.failed = NULL;
@@ -142,7 +141,7 @@ static enum status matrix_run(
 }
 
 /* ---- groups: single configurations, or classes of equal bits ---- */
-/* `bits` NULL matches any. */
+/* If `bits` is NULL, all rows match. */
 static bool has_bits(
 	const struct config_times *row, const struct output_digest *bits, size_t problem)
 {
@@ -150,7 +149,7 @@ static bool has_bits(
 						       NULL) == DIGEST_SAME);
 }
 
-/* With these bits; NULL: none was timed. */
+/* Returns the fastest row with these bits, or NULL if none was timed. */
 static struct config_times *fastest_row(
 	const struct timing_matrix *matrix, const struct output_digest *bits, size_t problem)
 {
@@ -168,13 +167,13 @@ static struct config_times *fastest_row(
 
 struct group {
 	struct config_times *row;         /* NULL: a class */
-	const struct output_digest *bits; /* of a class */
+	const struct output_digest *bits; /* digests of a class */
 	double mean, largest;             /* logarithms of losses */
-	double score;                     /* the one to minimise */
-	bool is_whole;                    /* it has a time for every problem */
+	double score;                     /* the loss to minimise */
+	bool is_whole;                    /* every problem has a time */
 };
 
-/* 0: not timed. */
+/* Returns 0 if the group was not timed. */
 static double group_us(
 	const struct timing_matrix *matrix, const struct group *group, size_t problem)
 {
@@ -199,7 +198,7 @@ static void group_rate(
 		group->largest = fmax(group->largest, loss);
 		group->is_whole &= us > 0;
 	}
-	/* in the search few configurations have all times */
+	/* during the search, few configurations have all times */
 	group->is_whole &= !matrix->is_search;
 	group->score = goal == SHARED_WORST && !matrix->is_search ? group->largest : group->mean;
 	if (group->row)
@@ -232,7 +231,7 @@ static size_t largest_problem(const struct timing_matrix *matrix)
 	return problem;
 }
 
-/* The best first; the caller frees the list. */
+/* Lists groups, the best first. The caller frees the list. */
 static struct group *find_groups(
 	const struct timing_matrix *matrix, enum shared_goal goal, size_t *count)
 {
@@ -269,8 +268,7 @@ static int row_compare(const void *a_, const void *b_)
 				    : strcmp(a->configuration, b->configuration);
 }
 
-/* Keeps the winners of each problem, overall and of the best classes, or the best. Clears all
- * times. */
+/* Keeps each problem's winners, overall or in the best classes, and the best. Clears all times. */
 static void keep_best(struct timing_matrix *matrix, enum shared_goal goal,
 	const struct group *groups, size_t count)
 {
@@ -296,7 +294,7 @@ static void keep_best(struct timing_matrix *matrix, enum shared_goal goal,
 			matrix->run->problems->count * sizeof(*matrix->rows[i].us));
 }
 
-/* "(BM == 128 and BN == 256) or (...)" for the rows of a family. */
+/* Appends "(BM == 128 and BN == 256) or (...)" for the rows of a family. */
 static void where_text(const struct timing_matrix *matrix, const char *family, struct text *text)
 {
 	const char *where = matrix->run->options->candidates.where;
@@ -324,7 +322,7 @@ static void where_text(const struct timing_matrix *matrix, const char *family, s
 	text_append(text, ")");
 }
 
-/* One family after the other. */
+/* Times the configurations for all problems, one family at a time. */
 static enum status matrix_compare(struct timing_matrix *matrix, struct error *err)
 {
 	for (size_t i = 0; i < matrix->count; i++) {

@@ -22,7 +22,6 @@ size_t shortlist_first(const struct search *search, size_t first, size_t count, 
 	return found;
 }
 
-/* ---- model quality ---- */
 void shortlisted_mark(
 	const struct candidates *pool, const struct evaluated_list *evaluated, bool *is_listed)
 {
@@ -87,9 +86,8 @@ struct tuned_model model_quality(
 	return quality;
 }
 
-/* ---- family quota ---- */
 enum {
-	LAUNCHES_PER_KERNEL = 8 /* of which one is selected */
+	LAUNCHES_PER_KERNEL = 8 /* assumed; one of them is selected */
 };
 
 static size_t tried_of(const struct search *search, size_t family)
@@ -122,7 +120,7 @@ size_t family_quota_candidates(const struct search *search, size_t **candidates)
 	}
 	for (; kept < count; kept++) {
 		left_s -= 1e-6 * pool->predicted_us[(*candidates)[kept]] *
-			  (effort->rounds + 2); /* with warm-up and verification */
+			  (effort->rounds + 2); /* including warm-up and verification */
 		if (left_s < 0)
 			break;
 	}

@@ -11,25 +11,26 @@
 struct tuned_model model_quality(
 	const struct candidates *pool, const struct evaluated_list *evaluated);
 
-/* The first kernels in the model's order (search/order.h), each with its fastest predicted launch.
- */
+/* The shortlist has the first kernels in the model's order (search/order.h), each with its fastest
+ * predicted launch. */
 enum {
 	SHORTLIST_COUNT = 8
 };
 
-/* The first `wanted` untried kernels among `count` candidates from `first` on, each with one of
- * `launches` launches on average. Returns the number. */
+/* Finds the first `wanted` untried kernels among `count` candidates from `first` on, each with one
+ * of about `launches` launches. Returns their number. */
 struct search;
 size_t shortlist_first(const struct search *search, size_t first, size_t count, size_t wanted,
 	size_t launches, size_t *candidates);
 void shortlisted_mark(
 	const struct candidates *pool, const struct evaluated_list *evaluated, bool *is_listed);
-/* SIZE_MAX: none works. */
+/* Returns SIZE_MAX if no candidate of the shortlist works. */
 size_t shortlisted_fastest(const struct candidates *pool, const struct evaluated_list *evaluated);
 
-/* ---- the quota of evaluations: one or two would overstate the winner's lead ---- */
-/* The model's first kernels of families with fewer evaluations than of_each_family, as time allows.
- * The caller frees *candidates. 0 if there is only one family, or nothing is measured. */
+/* ---- the quota of evaluations: one or two per family would overstate the winner's lead ---- */
+/* Lists the model's first kernels of families with fewer evaluations than of_each_family, as time
+ * allows. Returns 0 for a single family, or if nothing is measured. The caller frees *candidates.
+ */
 size_t family_quota_candidates(const struct search *search, size_t **candidates);
 
 #endif
