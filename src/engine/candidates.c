@@ -49,7 +49,6 @@ static void describe_parameters(struct family_candidates *family)
 	family->removed.by_constraint = memory_zeroed(space->constraint_count, sizeof(double));
 }
 
-/* ---- the space of a recording ---- */
 struct recorder {
 	struct family_candidates *family;
 	enum status status;
@@ -99,8 +98,8 @@ static enum status take_recorded(const struct problem *problem, const struct dev
 	return recorder.status;
 }
 
-/* ---- families ---- */
-/* Arguments may be too small for the family. left_out gets the reason. */
+/* Returns false, with the reason in left_out, if the family cannot be launched, for example because
+ * an argument's type is too small for a size. */
 static bool can_launch(const struct family_candidates *family, struct text *left_out)
 {
 	struct candidate candidate = {.bound = family->bound};
@@ -109,7 +108,7 @@ static bool can_launch(const struct family_candidates *family, struct text *left
 	CLEANUP(memory_free) struct value *values = NULL;
 
 	if (!family->count)
-		return true; /* the constraints give the reason */
+		return true; /* explain_empty() reports the constraint */
 	memcpy(candidate.choices, family->configurations,
 		family->parameter_count * sizeof(*candidate.choices));
 	values = candidate_values(&candidate, &reason);
@@ -129,7 +128,6 @@ static void family_candidates_release(struct family_candidates *family)
 	free(family->removed.by_constraint);
 }
 
-/* ---- a given configuration, whole or in part ---- */
 /* Appends conditions such as "BM == 128" and "KIND == 'x'", one per line, and `where`. */
 static enum status config_condition(const struct bound_family *bound,
 	const struct candidates_options *options, bool *given, struct text *condition,
@@ -157,7 +155,7 @@ static enum status config_condition(const struct bound_family *bound,
 	return STATUS_OK;
 }
 
-/* If no requested configuration exists, *bound is NULL. */
+/* Sets *bound to NULL if no requested configuration exists. */
 static enum status restrict_family(const struct candidates_options *options,
 	struct bound_family **bound, bool *given, struct text *left_out, struct error *err)
 {
@@ -223,7 +221,6 @@ static enum status add_family(struct candidates *pool, const struct family *fami
 	return STATUS_OK;
 }
 
-/* ---- the pool ---- */
 /* Names the constraint that removed the last configurations. */
 static enum status explain_empty(const struct candidates *pool, struct error *err)
 {
@@ -236,7 +233,7 @@ static enum status explain_empty(const struct candidates *pool, struct error *er
 
 		uint64_t last = 0;
 
-		/* the user's condition comes last and always removes some */
+		/* the user's condition comes last and always removes configurations */
 		for (size_t i = 0; i < count; i++)
 			if (family->removed.by_constraint[i] > 0 &&
 				space->constraints[i].parameters >= last + (i + 1 == count)) {

@@ -33,8 +33,7 @@ static void take_outcome(struct contender *contender, const struct result *resul
 	contender->detail = result->detail;
 }
 
-/* A load's distance from the mean is its median over the rounds, so that a common drift does not
- * count. */
+/* Takes a load's median distance from the mean of each round, so that drift cancels. */
 static double deviation_between_loads(
 	const struct contender *contender, const struct round_times *loads)
 {
@@ -215,7 +214,6 @@ void contender_release(struct contender *contender)
 	*contender = (struct contender){0};
 }
 
-/* ---- comparing by rounds ---- */
 double round_times_median(struct round_times times)
 {
 	return statistics_quantile(times.us, times.count, 0.5);

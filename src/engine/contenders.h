@@ -6,8 +6,8 @@
  *
  *	load the contenders -> contenders_time() -> contenders_verify() -> compare
  *
- * A stop rule is asked TIMING_LOOKS times at most. With intervals of 99%, these looks together err
- * in 5 of 100 cases, as one look at an interval of 95% does (Bonferroni; equal alpha spending).
+ * A stop rule is evaluated at most TIMING_LOOKS times. With intervals of 99%, these looks together
+ * err in 5% of all cases, like one look at an interval of 95% (Bonferroni; equal alpha spending).
  */
 #ifndef ENGINE_CONTENDERS_H
 #define ENGINE_CONTENDERS_H
@@ -18,8 +18,8 @@ enum {
 	TIMING_LOOKS = 5,
 	CONTENDER_LOADS_MAX = 16
 };
-/* How long a sample batch keeps the GPU busy under sustained load, in seconds. Only its second half
- * is timed, so that the clock can settle. How long that takes has not been measured. */
+/* Duration of a sample batch under sustained load, in seconds. Only its second half is timed, so
+ * that the clock can settle. How long settling takes has not been measured. */
 #define SUSTAINED_VISIT_S 0.15
 
 /* A candidate or a stored binary. It may be loaded several times, because two loads of one binary
@@ -27,27 +27,27 @@ enum {
 struct contender {
 	/* Set by the caller: loaded trials, borrowed from the evaluator. */
 	struct trial *loads[CONTENDER_LOADS_MAX];
-	size_t load_count; /* 0: it takes no part */
+	size_t load_count; /* 0: the contender takes no part */
 	/* Set by contenders_time(). */
-	size_t first_samples[CONTENDER_LOADS_MAX]; /* the first after the warm-up */
+	size_t first_samples[CONTENDER_LOADS_MAX]; /* index of the first sample after the warm-up */
 	double *round_us;                          /* mean over the loads, per round; owned */
-	size_t round_count;                        /* that all loads have */
+	size_t round_count;                        /* rounds that all loads have */
 	double load_us[CONTENDER_LOADS_MAX];       /* median of each load */
-	double load_deviation_us;                  /* between loads */
-	enum outcome outcome;                      /* of the first load that failed */
-	const char *detail;                        /* valid as long as the trial; may be NULL */
+	double load_deviation_us;                  /* standard deviation between loads */
+	enum outcome outcome;                      /* outcome of the first load that failed */
+	const char *detail;                        /* its message, owned by the trial; or NULL */
 	uint32_t flags;
-	/* the stop rule may set it; there may be no more samples (replay) */
+	/* set by the stop rule, or if there are no more samples (replay) */
 	bool is_finished;
 };
 
 struct timing_limits {
-	double seconds; /* then only the rounds of the first look are sampled */
+	double seconds; /* after this time only the rounds of the first look are sampled */
 	size_t warm_up_rounds;
-	size_t first_look, last_look; /* rounds without the warm-up */
+	size_t first_look, last_look; /* number of rounds, without the warm-up */
 	double rest_ratio;            /* as in struct sampling */
 	double sustained_s;
-	/* True ends the timing; may finish contenders. NULL: all rounds are sampled. */
+	/* Returns true to end the timing; may finish contenders. NULL: all rounds are sampled. */
 	bool (*is_enough)(struct contender *contenders, size_t count, void *context);
 	void *context;
 };
@@ -56,9 +56,9 @@ struct timing_limits {
  * STATUS_INTERRUPTED. */
 enum status contenders_time(struct evaluator *evaluator, struct contender *contenders, size_t count,
 	const struct timing_limits *limits, struct error *err);
-/* Verifies the contenders again, because a kernel may go wrong in a later launch, and times them on
- * other inputs, because it may be fast only on data that it knows. A time that is longer beyond
- * noise counts. A failure becomes the contender's outcome. */
+/* Verifies the contenders again, because a later launch may go wrong, and times them on other
+ * inputs, because a kernel may be fast only on inputs that it has seen. The new time counts if it
+ * is longer beyond noise. A failure becomes the contender's outcome. */
 enum status contenders_verify(
 	struct evaluator *evaluator, struct contender *contenders, size_t count, struct error *err);
 /* STATUS_NO_DEVICE if a load lost the device. */
@@ -75,11 +75,13 @@ static inline struct round_times contender_times(const struct contender *contend
 	return (struct round_times){contender->round_us, contender->round_count};
 }
 double round_times_median(struct round_times times);
-/* Over the rounds that both have. */
+/* Returns the ratio over the rounds that both have. */
 struct interval round_times_ratio(
 	struct round_times times, struct round_times over, enum confidence confidence);
 size_t round_times_common(const struct round_times *times, size_t count);
-/* Over the rounds that all have, because the clock may differ in later ones. count > 0. */
+/* Compares only rounds that all have, because the clock may differ in later ones. Expects count >
+ * 0.
+ */
 size_t round_times_fastest(const struct round_times *times, size_t count);
 
 #endif

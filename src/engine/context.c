@@ -25,7 +25,7 @@ static void context_folders_free(char **folders)
 	free(folders);
 }
 
-/* A GPU that is busy counts as present. */
+/* Returns false if a GPU exists, even if it is busy. */
 static bool no_gpu(const struct device_options *options, char **why)
 {
 	struct device_listing *list = NULL;
@@ -51,7 +51,7 @@ static enum status open_compiler(const struct context_options *options, struct c
 	with.driver_cuda_version = driver_version;
 	if (status == STATUS_OK)
 		status = compiler_open(&with, &context->compiler, err);
-	/* only a folder that the user named must be usable */
+	/* do without a cache unless the user named the folder */
 	if (status == STATUS_BAD_INPUT && !options->compiler.cache_folder && !options->no_cache) {
 		context->cache_notice = string_format("kernels are not cached: %s", err->message);
 		with.cache_folder = NULL;
@@ -62,7 +62,7 @@ static enum status open_compiler(const struct context_options *options, struct c
 	return status;
 }
 
-/* The compiler may not know the GPU. */
+/* Explains the error if the compiler does not know the GPU. */
 static enum status refuse_architecture(const struct context *context, struct error *err)
 {
 	const int compute_capability = context->device->spec->compute_capability;
@@ -117,7 +117,7 @@ static enum status open_modelled(const struct context_options *options, struct c
 	return status;
 }
 
-/* The first GPU that works, else the embedded sheet. */
+/* Opens the first GPU that works, else the embedded sheet. */
 static enum status open_auto(const struct context_options *options, struct context *context,
 	const struct device_options *device_options, struct error *err)
 {
@@ -136,7 +136,7 @@ static enum status open_auto(const struct context_options *options, struct conte
 	return STATUS_OK;
 }
 
-/* *program is NULL if there is none. */
+/* Sets *program to NULL if no program serves the operation. */
 static enum status find_program(const struct context_options *options,
 	const struct context *context, const struct family **program, struct error *err)
 {
@@ -176,7 +176,7 @@ static enum status open_program(const struct context_options *options, struct co
 	return device_open("program", &with, &context->device, err);
 }
 
-/* "cuda" and "model:" name no device. */
+/* Rejects incomplete names such as "cuda" and "model:". */
 static enum status expect_whole_name(const char *device, struct error *err)
 {
 	static const char *const kinds[] = {"cuda", "model", "replay", NULL};

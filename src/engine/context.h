@@ -10,19 +10,19 @@
 #include "score/learned.h"
 
 struct context_options {
-	const char *const *roots; /* with templates/ and configs/; NULL-terminated */
+	const char *const *roots; /* folders with templates/ and configs/; NULL-terminated */
 	const char *operation;    /* NULL: load all */
 	const char *served;       /* the operation whose program may be the device, or NULL */
 	const char *device;       /* "auto", "cuda:0", "model:NAME", "replay:FILE" */
 	/* Called before the program that serves the operation (family.h) starts, which "auto" then
 	 * selects as the device. NULL: no program is started. */
 	void (*program_starts)(const char *command, const char *folder);
-	bool describes;     /* no program is started */
-	bool allow_model;   /* auto may fall back to the embedded sheet */
-	bool need_compiler; /* false: it may be missing */
+	bool describes;     /* do not start a program */
+	bool allow_model;   /* "auto" may fall back to the embedded sheet */
+	bool need_compiler; /* fail without a compiler */
 	struct learned_choice learned;
 	bool no_cache;
-	/* cache_folder NULL: the user's. context_open() fills in the driver version. */
+	/* cache_folder NULL: the user's folder. context_open() fills in the driver version. */
 	struct compiler_options compiler;
 	struct device_options machine; /* context_open() fills in folders and program */
 };
@@ -35,20 +35,20 @@ struct context {
 	uint64_t tickets;        /* the last one given to a job */
 	struct learned *learned; /* corrections for the device */
 	bool l2_warm;
-	struct compiler *compiler;    /* NULL: none */
+	struct compiler *compiler;    /* NULL: no compiler */
 	struct kernel_store *store;   /* NULL without a compiler */
-	const struct family *program; /* whose program is the device, or NULL */
-	const char *worker_path;      /* of workers, borrowed; NULL: this executable */
+	const struct family *program; /* family whose program is the device, or NULL */
+	const char *worker_path;      /* program of workers, borrowed; NULL: this executable */
 	char *cache_notice;           /* why kernels are not cached, or NULL */
-	char *notice;                 /* for the user, or NULL */
+	char *notice;                 /* message for the user, or NULL */
 };
 
 enum status context_open(
 	const struct context_options *options, struct context *context, struct error *err);
 void context_release(struct context *context);
 
-/* ROOT/NAME for each root; an own kernel's file stays as it is. NULL-terminated; the caller frees
- * all. */
+/* Returns ROOT/NAME for each root; a root that is an own kernel's file stays unchanged. The list is
+ * NULL-terminated. The caller frees list and items. */
 char **context_folders(const char *const *roots, const char *name);
 
 #endif

@@ -8,9 +8,9 @@
 #include "engine/floor.h"
 #include "engine/kernel_check.h"
 
-/* Interrupts must be noticed. */
+/* longest wait, so that interrupts are noticed */
 static const double wait_s = 0.2;
-/* Trials on the device may end this much after the budget. */
+/* Trials on the device may exceed the time limit by this much. */
 static const double overtime_s = 2;
 
 enum {
@@ -21,7 +21,7 @@ struct prepared_problem {
 	const struct problem *problem; /* borrowed */
 	struct build build;
 	struct device_problem description; /* owns the reference; the code belongs to the store */
-	size_t attempt;                    /* among the configurations that may be the reference */
+	size_t attempt;                    /* index of the configuration tried as the reference */
 	char *chosen;                      /* its text; NULL: the operation names its reference */
 	bool has_failed;                   /* replaced, but jobs may still refer to it */
 };
@@ -120,7 +120,7 @@ struct trial *evaluator_add_anchor(struct evaluator *evaluator)
 	return trial;
 }
 
-/* The names become those in the code. */
+/* Sets the names of the reference's entries to those in the code. */
 static enum status take_entries(const struct compile_result *kernel, size_t unit,
 	struct reference_plan *reference, struct error *err)
 {
@@ -190,7 +190,7 @@ static void say_attempt(const struct evaluator *evaluator, const struct prepared
 		evaluator->notice(evaluator->notice_context, words);
 }
 
-/* `failed` is the attempt before, with the reason in `why`; or NULL. */
+/* `failed` is the previous attempt, which failed because of `why`, or NULL. */
 static enum status prepare_attempt(struct evaluator *evaluator, const struct problem *problem,
 	size_t attempt, const char *failed, const char *why, struct error *err)
 {
@@ -299,7 +299,7 @@ static struct prepared_problem *prepared_problem_of(
 	return NULL;
 }
 
-/* Whether another configuration is now the reference. */
+/* Returns whether another configuration could become the reference. */
 static bool replace_reference(
 	struct evaluator *evaluator, struct trial *trial, const struct result *found)
 {
@@ -320,7 +320,7 @@ static bool replace_reference(
 	return prepared->has_failed && prepared_problem_find(evaluator, trial->problem);
 }
 
-/* Also an error of the call, unless the caller accepts it. */
+/* Fails the trial, and also the call unless the caller accepts failing references. */
 static enum status take_failed_reference(const struct evaluator *evaluator, struct trial *trial,
 	const struct result *found, struct error *err)
 {

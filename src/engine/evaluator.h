@@ -20,23 +20,23 @@
 struct evaluator {
 	struct context *context;
 	volatile sig_atomic_t *interrupted; /* may be NULL */
-	bool keeps_pruned;                  /* also evaluates what prune rules reject */
+	bool keeps_pruned;                  /* also evaluates candidates that prune rules reject */
 	bool outlives_references;           /* a failing reference fails only its trials */
-	const struct output_digest *bits;   /* other digests are not sampled; NULL: any */
-	size_t on_device_max;               /* trials at a time; 0: no limit */
-	double until_s;                     /* clock_seconds(); 0: never */
-	struct sampling first_look;         /* of trials whose goal is TRIAL_DONE */
-	struct trial **trials;              /* in the order of adding; pointers stay valid */
+	const struct output_digest *bits;   /* only these outputs are sampled; NULL: any */
+	size_t on_device_max;               /* trials on the device at a time; 0: no limit */
+	double until_s;             /* end of the time limit, clock_seconds(); 0: no limit */
+	struct sampling first_look; /* sampling of trials whose goal is TRIAL_DONE */
+	struct trial **trials;      /* in the order of adding; pointers stay valid */
 	size_t count, capacity;
 	struct prepared_problem **prepared;
 	size_t prepared_count, prepared_capacity;
 	bool moved; /* the last step moved a trial */
-	/* About references; may be NULL. */
+	/* Receives notices about references; may be NULL. */
 	void (*notice)(void *context, const char *text);
 	void *notice_context;
 };
 
-/* Prepared problems stay. */
+/* Frees all trials, but not the prepared problems. */
 void evaluator_clear(struct evaluator *evaluator);
 void evaluator_release(struct evaluator *evaluator);
 
@@ -44,41 +44,40 @@ void evaluator_release(struct evaluator *evaluator);
  * trial is freed, and the problem until the evaluator is released. */
 enum status evaluator_add(struct evaluator *evaluator, const struct candidate *candidate,
 	enum trial_stage goal, struct trial **trial, struct error *err);
-/* Submits the job of another trial, to be loaded once more, or kernels from another source, without
- * verification. What the job refers to is borrowed. */
+/* Submits kernels without verification: those of another trial, to be loaded once more, or of
+ * another source. The job's content is borrowed. */
 enum status evaluator_add_job(struct evaluator *evaluator, const struct problem *problem,
 	const struct device_job *job, struct trial **trial, struct error *err);
-/* It is always loaded. */
+/* Adds the anchor kernel, which stays loaded. */
 struct trial *evaluator_add_anchor(struct evaluator *evaluator);
 
 /* Makes the device's description of a problem, once: its tensors and, if the device measures, the
  * compiled reference. Fails if the reference does not compile. */
 enum status evaluator_prepare_problem(
 	struct evaluator *evaluator, const struct problem *problem, struct error *err);
-/* For callers to whom the order of loads matters. */
+/* Submits a compiled trial to the device, for callers that choose the order of loads. */
 enum status evaluator_submit(struct evaluator *evaluator, struct trial *trial, struct error *err);
 
-/* Moves trials without waiting. Errors: STATUS_NO_DEVICE; a reference that fails. */
+/* Advances trials without waiting. Errors: STATUS_NO_DEVICE, or a reference that fails. */
 enum status evaluator_step(struct evaluator *evaluator, struct error *err);
-/* Sleeps until a message comes, unless the last step moved a trial. */
+/* Sleeps until a worker sends a message, unless the last step moved a trial. */
 void evaluator_wait(const struct evaluator *evaluator);
-/* Until every trial is at its goal, or done. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
+/* Runs until every trial is at its goal or done. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
 enum status evaluator_run(struct evaluator *evaluator, struct error *err);
-/* Samples loaded trials in turn, so that clock drift affects all alike. They stay loaded. Others
- * are left out. */
+/* Samples loaded trials in turn, so that clock drift affects all alike, and leaves them loaded.
+ * Ignores trials that are not loaded. */
 enum status evaluator_sample(struct evaluator *evaluator, struct trial *const *trials, size_t count,
 	const struct sampling *sampling, struct error *err);
-/* Verifies trials that have worked so far again, and times them on other inputs. The outcome
- * becomes the trial's. */
+/* Again verifies trials that have not failed, times them on other inputs, and updates outcomes. */
 enum status evaluator_check(
 	struct evaluator *evaluator, struct trial *const *trials, size_t count, struct error *err);
 
-/* In these stages. */
+/* Returns the number of trials in these stages. */
 size_t evaluator_count(
 	const struct evaluator *evaluator, enum trial_stage from, enum trial_stage to);
-/* The first trial that is done, which the caller frees; or NULL. */
+/* Returns the first trial that is done, which the caller frees, or NULL. */
 struct trial *evaluator_take(struct evaluator *evaluator);
-/* Taken or not; may be NULL. */
+/* Frees a trial in any stage; trial may be NULL. */
 void evaluator_free_trial(struct evaluator *evaluator, struct trial *trial);
 
 #endif

@@ -6,7 +6,6 @@
 #include "compile/cubin.h"
 #include "engine/evaluator.h"
 
-/* ---- which configuration ---- */
 static double total_units(const struct work *work)
 {
 	double units = 0;
@@ -16,7 +15,7 @@ static double total_units(const struct work *work)
 	return units;
 }
 
-/* With all others at their defaults. */
+/* Returns whether the parameter changes the number of units, with all others at their defaults. */
 static bool changes_units(struct predictor *predictor, const choice *defaults, size_t parameter)
 {
 	const struct space *space = predictor->bound->space;
@@ -52,7 +51,7 @@ static enum status find_kept(
 		any_given |= family->given[i];
 	if (!any_given)
 		return STATUS_OK;
-	/* the default may conflict with the given values */
+	/* bind the whole space, as the default may conflict with the given values */
 	TRY(family_bind(bound->family, bound->problem, bound->device, NULL, &whole, err));
 	TRY(configuration_default(whole, defaults, &has_defaults, err));
 	predictor_open(&predictor, whole);
@@ -94,7 +93,6 @@ enum status explanation_choose(
 	return STATUS_OK;
 }
 
-/* ---- making the explanation ---- */
 static void put_instructions(
 	const struct compile_result *kernel, const char *symbol, struct json *json)
 {
@@ -173,7 +171,6 @@ void explanation_release(struct explanation *explanation)
 	*explanation = (struct explanation){0};
 }
 
-/* ---- JSON ---- */
 static struct json *facts_json(const struct fact_list *facts)
 {
 	struct json *list = json_new_array();

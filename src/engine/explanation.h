@@ -16,10 +16,10 @@ enum status explanation_choose(const struct candidates *pool, size_t family, siz
 
 struct explanation {
 	struct candidate candidate; /* its bound family belongs to the pool */
-	const bool *given;          /* per parameter: by the user; borrowed from the pool */
+	const bool *given;          /* per parameter: given by the user; borrowed from the pool */
 	struct result result;       /* its time is predicted */
 	char *compile_problem;      /* why there are no resources, or NULL */
-	/* By kernel, as cubin_instructions() counts them: {"gemm": "8 HGMMA, 2 UTMALDG"}. */
+	/* per kernel, counted by cubin_instructions(): {"gemm": "8 HGMMA, 2 UTMALDG"} */
 	struct json *instructions;
 	struct fact_list facts;
 };
@@ -30,7 +30,7 @@ enum status explanation_make(struct context *context, const struct candidates *p
 	size_t candidate, struct explanation *explanation, struct error *err);
 void explanation_release(struct explanation *explanation);
 
-/* What the row of a tuned file does not contain. */
+/* Returns the parts of an explanation that the row of a tuned file does not contain. */
 struct json *explanation_why(const struct explanation *explanation);
 
 #endif

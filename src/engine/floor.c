@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* Sheets state the bandwidth of a copy. The fastest recorded kernel reads at 1.07 times that rate;
- * the margin is twice this excess. */
+/* Sheets state the bandwidth of a copy. The fastest recorded kernel reads 1.07 times as fast; the
+ * margin is twice this excess. */
 static const double memory_margin = 1.15;
 /* Sheets state the peak at the highest clock. The fastest recorded kernel reaches 0.78 of it, so 5%
  * covers the error of timers and clocks. */
@@ -13,7 +13,8 @@ static const double flop_margin = 1.05;
  * it fits, a cache with random replacement keeps a fifth. */
 static const double part_of_l2_that_stays = 0.5;
 
-/* Every tensor once. As integer inputs select, other inputs may be read only in part. */
+/* Counts every tensor once, or only outputs: integer inputs may be indices, so that other inputs
+ * are read only in part. */
 static double tensor_bytes(
 	const struct operation *operation, const struct plan_buffer *tensors, bool outputs_only)
 {
@@ -26,7 +27,7 @@ static double tensor_bytes(
 	return bytes;
 }
 
-/* Infinite: not known. fp32 may be split into tf32, and 8-bit integers are as fast as fp8. */
+/* Returns infinity if not known. fp32 may be split into tf32; 8-bit integers are as fast as fp8. */
 static double peak_of(const struct device_spec *device, enum dtype dtype)
 {
 	switch (dtype) {

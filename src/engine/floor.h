@@ -8,11 +8,11 @@
 #include "family/problem.h"
 #include "format/result.h"
 
-/* 0: not known. */
+/* Members are 0 if not known. */
 struct time_floor {
-	double bytes, bytes_per_s; /* that must move; maximum bandwidth */
+	double bytes, bytes_per_s; /* bytes that must move, and maximum bandwidth */
 	double flop, flop_per_s;
-	bool is_l2; /* of the L2 cache */
+	bool is_l2; /* the bandwidth is that of the L2 cache */
 };
 
 /* warm_l2: runs find their data in the L2 cache. The floor assumes rates slightly above the

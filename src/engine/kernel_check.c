@@ -54,7 +54,7 @@ enum status kernel_arguments_check(const struct compile_result *kernel,
 		launch->argument_count, launch->argument_count ? given.data : "none");
 }
 
-/* "scan<256>" is declared as scan. */
+/* Ignores template arguments: the entry "scan<256>" is declared as scan. */
 static bool is_of_entry(const struct source_kernel *kernel, const char *entry)
 {
 	const size_t length = strcspn(entry, "<");
@@ -81,7 +81,7 @@ static enum status pointer_check(const char *entry, const struct source_variable
 	return STATUS_OK;
 }
 
-/* The source must not read dimensions beyond `count`. */
+/* Fails if the source reads a dimension beyond `count`. */
 static enum status dimension_check(const char *text, const char *entry, const char *index,
 	const char *member, size_t count, struct error *err)
 {
@@ -101,7 +101,7 @@ static enum status dimension_check(const char *text, const char *entry, const ch
 	return STATUS_OK;
 }
 
-/* An i32 is no float. */
+/* Fails if a number's type differs from the parameter's, for example i32 from float. */
 static enum status number_check(const char *entry, const struct source_variable *argument,
 	const struct plan_argument *given, struct error *err)
 {
@@ -136,7 +136,7 @@ static enum status source_arguments_check(const struct source_kernel *kernel, co
 	return STATUS_OK;
 }
 
-/* If branches of #if have separate heads, one must agree. */
+/* If branches of #if declare the kernel several times, one declaration must agree. */
 static enum status source_check(const char *text, const struct launch *described,
 	const struct plan_launch *launch, const struct plan_buffer *buffers, struct error *err)
 {
@@ -170,7 +170,7 @@ static enum status source_check(const char *text, const struct launch *described
 			entry);
 		return error_hint(err, "add \"cooperative\": true to the launch");
 	}
-	if (!heads || source.kernel_count > heads) /* it is not known which kernel reads what */
+	if (!heads || source.kernel_count > heads) /* another kernel may read the dimension */
 		return STATUS_OK;
 	TRY(dimension_check(text, entry, "blockIdx", "grid", described->grid_count, err));
 	return dimension_check(text, entry, "threadIdx", "block", described->block_count, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks that launches pass the arguments that kernels expect, before a GPU reads others.
+ * Checks that launches pass the arguments that kernels expect, before they run on a GPU.
  */
 #ifndef ENGINE_KERNEL_CHECK_H
 #define ENGINE_KERNEL_CHECK_H
@@ -8,8 +8,9 @@
 #include "compile/compiler.h"
 #include "family/family.h"
 
-/* The launch's entry is the name in the code. Messages name the buffers and tensor maps, which may
- * be NULL. Nothing is checked if the cubin does not describe the parameters. */
+/* Compares a launch with the kernel's parameters, unless the cubin does not describe them. The
+ * launch's entry must be the name in the code. Buffers and tensor maps are for messages and may be
+ * NULL. */
 enum status kernel_arguments_check(const struct compile_result *kernel,
 	const struct plan_launch *launch, const struct plan_buffer *buffers,
 	const struct plan_tensor_map *tensor_maps, struct error *err);

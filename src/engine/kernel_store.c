@@ -8,8 +8,8 @@
 struct kernel_store {
 	struct compiler *compiler;
 	char *arch;
-	struct name_set hashes;          /* of the units of `kernels` */
-	struct compile_result **kernels; /* they keep their address */
+	struct name_set hashes;          /* hashes of the units of `kernels` */
+	struct compile_result **kernels; /* each has a fixed address */
 	size_t count, capacity;
 };
 
@@ -108,7 +108,7 @@ struct kernel_resources kernel_take_entry(
 }
 
 /* ---- symbols ---- */
-/* "table" and "b::table" mean "a::b::table". */
+/* Returns whether the name matches: "table" and "b::table" match "a::b::table". */
 static bool is_meant(const char *variable, const char *name)
 {
 	const size_t length = strlen(variable), end = strlen(name);
@@ -117,7 +117,7 @@ static bool is_meant(const char *variable, const char *name)
 	       (end == length || variable[length - end - 1] == ':');
 }
 
-/* The name stays NULL if none or several match; the latter are listed. */
+/* Leaves variable->name NULL if none or several match; lists them in `several`. */
 static void variable_find(const struct cubin *cubin, const char *name,
 	struct cubin_variable *variable, struct text *several)
 {
@@ -146,7 +146,7 @@ static void variable_find(const struct cubin *cubin, const char *name,
 	}
 }
 
-/* names[i]: of symbol i in the code, or NULL. */
+/* names[i] is the name of symbol i in the code, or NULL. */
 static enum status symbols_check(
 	const struct plan *plan, const char *const *names, const char *several, struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compiled kernels of a run, by content. The same build unit is compiled once.
+ * The compiled kernels of a run. Build units with equal content are compiled once.
  */
 #ifndef ENGINE_KERNEL_STORE_H
 #define ENGINE_KERNEL_STORE_H
@@ -20,7 +20,7 @@ enum status kernel_store_request(struct kernel_store *store, const struct build_
 bool kernel_store_poll(struct kernel_store *store, double timeout_s);
 struct kernel_counts {
 	size_t kernels;
-	size_t compiled; /* not taken from the cache */
+	size_t compiled; /* kernels that were not in the cache */
 	double seconds;
 	size_t failed;
 	const struct compile_result *first_failed;
@@ -29,13 +29,13 @@ struct kernel_counts kernel_store_count(const struct kernel_store *store);
 /* Waits until the unit is compiled. */
 enum status kernel_store_wait(struct kernel_store *store, const struct build_unit *unit,
 	const struct compile_result **kernel, struct error *err);
-/* The resources of the launch's entry, whose kernel is compiled. Sets the entry to the name in the
- * code. */
+/* Returns the resources of the launch's entry in a compiled kernel. Sets the entry to the name in
+ * the code. */
 struct kernel_resources kernel_take_entry(
 	const struct compile_result *kernel, struct plan_launch *launch);
 /* Sets the names of the plan's symbols to those in the code, and removes symbols from units without
- * the variable. "table" finds a::table, if this is the only one. STATUS_BAD_INPUT if no unit has a
- * variable, or if it is smaller than its tensor. */
+ * the variable. "table" finds a::table if no other name matches. STATUS_BAD_INPUT if no unit has a
+ * variable, or if the variable is smaller than its tensor. */
 enum status kernel_take_symbols(
 	const struct compile_result *const *kernels, struct plan *plan, struct error *err);
 

@@ -7,7 +7,7 @@
 #include "score/prediction.h"
 
 /* ---- retuning launch arguments ---- */
-/* The model must be able to resolve the gain. */
+/* Smaller gains are below the model's accuracy. */
 static const double worth_it_ratio = 0.97;
 
 struct argument_retune {
@@ -17,7 +17,7 @@ struct argument_retune {
 	double best_us;
 };
 
-/* Infinite if the choices are illegal. */
+/* Predicts infinity if the choices are illegal. */
 static enum status predict_now(
 	struct argument_retune *retune, double *predicted_us, struct error *err)
 {
@@ -32,7 +32,7 @@ static enum status predict_now(
 	return STATUS_OK;
 }
 
-/* All values of the launch arguments from parameter `from` on. */
+/* Tries all values of the launch arguments from parameter `from` on. */
 static enum status walk_arguments(struct argument_retune *retune, size_t from, struct error *err)
 {
 	const struct space *space = retune->bound->space;
@@ -71,7 +71,7 @@ static enum status retune_arguments(struct candidate *candidate, struct error *e
 	memcpy(retune.now, candidate->choices, sizeof(retune.now));
 	TRY(predict_now(&retune, &tuned_us, err));
 	TRY(walk_arguments(&retune, 0, err));
-	/* reports the violated constraint, or that no block fits */
+	/* report the violated constraint, or that no block fits */
 	if (!isfinite(retune.best_us))
 		return configuration_expect_legal(candidate->bound, candidate->choices, err);
 	if (!(isfinite(tuned_us) && retune.best_us >= tuned_us * worth_it_ratio))
@@ -145,7 +145,6 @@ enum status candidate_describe(
 	return STATUS_OK;
 }
 
-/* ---- from a candidate to a row ---- */
 static struct value argument_value(const struct plan *plan, const struct plan_argument *argument)
 {
 	switch (argument->kind) {

@@ -10,9 +10,9 @@
 
 enum {
 	THREADS_MAX = 32,
-	CANDIDATES_PER_THREAD = 2000, /* takes many times the cost of a thread */
+	CANDIDATES_PER_THREAD = 2000, /* scoring them takes much longer than starting a thread */
 	CANDIDATES_AT_ONCE = 256,
-	LEARNED_OF_FAMILY = 4096 /* individual corrections */
+	LEARNED_OF_FAMILY = 4096 /* individual corrections per family */
 };
 
 struct scoring {
@@ -97,7 +97,7 @@ static enum status score_in_threads(struct scoring *scoring, struct error *err)
 	scorers = memory_zeroed(wanted + 1, sizeof(*scorers));
 	for (size_t i = 0; i <= wanted; i++)
 		scorers[i].scoring = scoring;
-	/* the first scorer is this thread, which does all work if no others can be started */
+	/* scorer 0 is this thread, which does all work if no thread starts */
 	while (started < wanted &&
 		pthread_create(&scorers[started].thread, NULL, score_some, &scorers[started]) == 0)
 		started++;
@@ -129,7 +129,8 @@ static int compare_indices(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Keeps at most `wanted` of each family in the order of the pool, because neighbours share values.
+/* Keeps the `wanted` best of each family, in the order of the pool, because neighbours share
+ * values.
  */
 static size_t keep_best_of_families(
 	const struct candidates *pool, size_t *candidates, size_t count, size_t wanted)
@@ -150,7 +151,7 @@ static size_t keep_best_of_families(
 	return kept;
 }
 
-/* By the mean correction of their family. */
+/* Scales the other predictions by the mean correction of their family. */
 static void scale_others(
 	const struct candidates *pool, const double *physics_us, const size_t *chosen, size_t count)
 {

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 
 enum {
-	REFUSALS_MAX = 20 /* invalid ones in a row */
+	REFUSALS_MAX = 20 /* invalid proposals in a row */
 };
 static const double answer_seconds = 60, slice_seconds = 0.2;
 
@@ -26,14 +26,14 @@ struct outside {
 	const char **arguments;
 	bool was_started, is_answered;
 	struct proposal proposal;
-	struct text invalid; /* why it is invalid; empty if it is valid */
+	struct text invalid; /* why the proposal is invalid; empty if it is valid */
 	const struct candidates *pool;
 	volatile sig_atomic_t *interrupted;
 	bool *taken; /* per candidate: proposed, or known */
-	int64_t id;  /* of the last question */
+	int64_t id;  /* id of the last question */
 	double until_s;
 	size_t refusals;
-	char *why; /* why the search ends; NULL: it goes on */
+	char *why; /* why the search ends, or NULL */
 };
 
 static const struct record_member proposal_members[] = {
@@ -46,7 +46,7 @@ static const struct record_member proposal_members[] = {
 };
 static RECORD_DEFINE(struct proposal, proposal_record, proposal_members, .name = "proposal");
 
-/* Frees the line. */
+/* Sends a request and frees the line. */
 static void say(struct worker *worker, const char *what, struct json *line)
 {
 	CLEANUP(text_release) struct text text = {0};
@@ -58,7 +58,6 @@ static void say(struct worker *worker, const char *what, struct json *line)
 		worker_post(worker, &text);
 }
 
-/* ---- the space ---- */
 static struct json *family_json(
 	const struct candidates *pool, const struct family_candidates *family)
 {
@@ -110,7 +109,7 @@ static struct json *space_json(const struct candidates *pool)
 }
 
 /* ---- proposals ---- */
-/* False, with the reason in *why, if the proposal is no candidate. */
+/* Returns false and appends the reason to *why if the proposal is not a candidate. */
 static bool find(const struct outside *outside, const struct proposal *proposal, size_t *candidate,
 	struct text *why)
 {
@@ -131,7 +130,7 @@ static bool find(const struct outside *outside, const struct proposal *proposal,
 	return !why->length;
 }
 
-/* False if the line answers an earlier question. */
+/* Returns false if the line answers an earlier question. */
 static bool strategy_program_read_line(const struct outside *outside, const struct text *line,
 	struct proposal *proposal, struct text *why)
 {
@@ -168,7 +167,6 @@ static void strategy_program_refuse(struct outside *outside, struct worker *work
 			(int)REFUSALS_MAX, why);
 }
 
-/* ---- the process ---- */
 static enum status strategy_program_start(
 	struct pool *pool, struct worker *worker, struct error *err)
 {
@@ -231,7 +229,7 @@ static const struct pool_kind strategy_pool = {.name = "the strategy's program",
 	.on_line = take_line,
 	.fail = strategy_program_fail};
 
-/* Its pid is 0 if it is not running. */
+/* Returns the worker, whose pid is 0 if it is not running. */
 static struct worker *worker_of(struct outside *outside)
 {
 	return &outside->processes.members[0].worker;

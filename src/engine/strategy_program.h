@@ -12,14 +12,14 @@
 #include "engine/candidates.h"
 
 extern const struct strategy strategy_program;
-/* `command` has words separated by spaces, worker_path is as in process/worker.h, and the pool must
+/* Spaces separate the words of `command`. worker_path is as in process/worker.h. The pool must
  * outlive the state. */
 enum status strategy_program_open(const char *command, const char *worker_path,
 	const struct candidates *pool, volatile sig_atomic_t *interrupted, void **state,
 	struct error *err);
-/* The clock_seconds() at which waiting for an answer ends. */
+/* Sets the clock_seconds() at which waiting for an answer ends. */
 void strategy_program_until(void *state, double until_s);
-/* Why the program makes no more proposals; borrowed. */
+/* Returns why the program makes no more proposals; borrowed. */
 const char *strategy_program_why(const void *state);
 
 #endif

@@ -44,12 +44,12 @@ static enum status describe_candidate(struct trial *trial, struct error *err)
 	return candidate_build(bound, trial->values, &trial->build, err);
 }
 
-/* All parts must be compiled. */
+/* Expects that all units are compiled. */
 static void make_job(struct trial *trial)
 {
 	const struct result *result = &trial->result;
 	const size_t units = trial->kernels ? trial->build.unit_count : 0;
-	static char missing[] = ""; /* a kernel that no cache could store */
+	static char missing[] = ""; /* path of a cubin that is not in a cache */
 
 	trial->cubins = memory_zeroed(units + 1, sizeof(*trial->cubins));
 	for (size_t i = 0; i < units; i++)
@@ -134,7 +134,7 @@ static void take_warnings(struct trial *trial)
 	text_release(&text);
 }
 
-/* A GPU would read arguments that were not passed. */
+/* Rejects a launch with missing or wrong arguments before it runs on a GPU. */
 static bool arguments_fit(struct trial *trial)
 {
 	struct plan *plan = &trial->plan;
@@ -154,7 +154,7 @@ static bool arguments_fit(struct trial *trial)
 	return false;
 }
 
-/* As they must. */
+/* Returns whether all blocks of cooperative launches fit on the GPU at once. */
 static bool cooperative_fit(const struct trial *trial)
 {
 	for (size_t i = 0; i < trial->plan.launch_count; i++) {
@@ -168,7 +168,7 @@ static bool cooperative_fit(const struct trial *trial)
 	return true;
 }
 
-/* What prevents a single block from fitting on an SM. */
+/* Returns the resource that prevents a single block from fitting on an SM. */
 static const char *limit_of_none(const struct trial *trial)
 {
 	for (size_t i = 0; i < trial->plan.launch_count; i++) {
@@ -220,7 +220,7 @@ enum status trial_take_compiled(struct trial *trial, bool prunes, struct error *
 		result->compile_seconds += kernel->seconds;
 		result->from_cache &= kernel->from_cache;
 		if (kernel->outcome != OUTCOME_OK) {
-			/* exceeding a limit of the GPU is not an error of the source */
+			/* a source that exceeds a limit of the GPU is not wrong */
 			if (kernel->exceeds_smem)
 				trial_finish(trial, OUTCOME_PRUNED_BY_MODEL,
 					GPU_LIMIT ": shared memory that a kernel declares");
