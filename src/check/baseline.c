@@ -6,7 +6,6 @@
 #include "format/kernel_json.h"
 #include "engine/row.h"
 
-/* ---- binaries ---- */
 char *check_kept_folder(const char *baseline_path)
 {
 	size_t length = strlen(baseline_path);
@@ -87,7 +86,7 @@ static enum status write_cubins(const struct check *check, const struct check_ro
 	json = kernel_json("cubin", &row->winner, &trial->build, &trial->plan, units, files,
 		check->context->device->spec->arch, compiler_identity(check->context->compiler));
 	printed = json_print(json, true);
-	/* written last: the cubins are complete */
+	/* written last, so that a file with metadata has complete cubins */
 	return file_write(metadata, printed, strlen(printed), err);
 }
 
@@ -116,7 +115,7 @@ void check_kept_release(struct device_job *binary)
 }
 
 /* ---- updating the baseline ---- */
-/* On a device model the row keeps the baseline's time. */
+/* Makes a row of today's kernel. On a device model it keeps the baseline's time. */
 static enum status row_today(
 	const struct check_row *row, struct tuned_row *today, struct error *err)
 {
@@ -137,7 +136,7 @@ static enum status row_today(
 	return STATUS_OK;
 }
 
-/* A new kernel or compiler makes another binary than the baseline's. */
+/* differences that make another binary than the baseline's */
 static const uint32_t changed = CHECK_DIFFERS(KERNEL) | CHECK_DIFFERS(NVRTC);
 
 enum status check_update(struct check *check, const char *run_id, struct error *err)

@@ -106,7 +106,7 @@ static uint32_t compare_run(struct check *check, const struct tuned_entry *entry
 	for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
 		const char *then = parts[i].then;
 
-		/* a value that one side does not know is no difference */
+		/* ignore values that one side does not know */
 		if (!then || !then[0] || !parts[i].now[0] || strcmp(then, parts[i].now) == 0)
 			continue;
 		environment_add(check, parts[i].part, then, parts[i].now);
@@ -115,7 +115,6 @@ static uint32_t compare_run(struct check *check, const struct tuned_entry *entry
 	return differs;
 }
 
-/* ---- the check ---- */
 bool check_is_asked_for(const struct check_options *options, const struct problem_list *problems,
 	const struct tuned_entry *entry)
 {
@@ -150,7 +149,7 @@ static enum status read_problems(struct check *check, struct error *err)
 	return STATUS_OK;
 }
 
-/* A typing error, not an empty check. */
+/* Reports an error, because an empty check means that the user mistyped a name. */
 static enum status nothing_to_check(const struct check *check, struct error *err)
 {
 	if (!check->options.only || !check->options.only[0])
@@ -162,7 +161,7 @@ static enum status nothing_to_check(const struct check *check, struct error *err
 		check->problems.count ? check->problems.items[0]->text : "");
 }
 
-/* If a difference is not allowed, the row is not comparable. */
+/* Sets the verdict "not comparable" if a difference is not allowed. */
 static void compare_environment(struct check *check, struct check_row *row)
 {
 	CLEANUP(text_release) struct text names = {0};
@@ -180,7 +179,7 @@ static void compare_environment(struct check *check, struct check_row *row)
 			names.data);
 }
 
-/* The catalogue may lack the entry's family, if its folder was not searched. */
+/* Names the searched folders if the catalogue lacks the entry's family. */
 static enum status expect_family(const struct check *check, const struct tuned_entry *entry,
 	const struct family **family, struct error *err)
 {
@@ -227,7 +226,8 @@ static enum status open_rows(struct check *check, struct error *err)
 				"its times were measured with a %s L2; check it with --l2 %s",
 				check->context->l2_warm ? "cold" : "warm",
 				check->context->l2_warm ? "cold" : "warm");
-		/* failing to build for another GPU is no failure of the kernel */
+		/* decide first, because a kernel that does not build for another GPU has not failed
+		 */
 		if (check->of_device & ~check->options.allowed)
 			compare_environment(check, row);
 		check_row_build(check, row);
@@ -308,7 +308,6 @@ enum status check_run(struct check *check, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- results ---- */
 size_t check_count(const struct check *check, enum check_verdict verdict)
 {
 	size_t count = 0;
@@ -331,7 +330,7 @@ enum status check_status(const struct check *check)
 
 void check_release(struct check *check)
 {
-	evaluator_release(&check->evaluator); /* before the rows, from which trials borrow */
+	evaluator_release(&check->evaluator); /* freed before the rows, from which trials borrow */
 	for (size_t i = 0; i < check->row_count; i++)
 		check_row_release(&check->rows[i]);
 	free(check->rows);

@@ -32,7 +32,8 @@ enum environment_part {
 extern const char
 	*const environment_part_names[ENVIRONMENT_COUNT + 1]; /* "sm_count"; NULL-terminated */
 #define CHECK_DIFFERS(part) (1u << ENVIRONMENT_##part)
-/* Tolerated without --allow, because a check is meant to find their effects. */
+/* Differences that are tolerated without --allow, because a check is meant to find their effects.
+ */
 #define CHECK_ALLOWED_DEFAULT                                                                      \
 	(CHECK_DIFFERS(UUID) | CHECK_DIFFERS(DRIVER) | CHECK_DIFFERS(NVRTC) | CHECK_DIFFERS(KERNEL))
 
@@ -49,7 +50,7 @@ struct check_difference {
 };
 
 enum check_against {
-	CHECK_AGAINST_NOTHING, /* or the baseline has no measured time */
+	CHECK_AGAINST_NOTHING, /* not compared, or the baseline has no measured time */
 	CHECK_AGAINST_TUNED,   /* the time that tuning found */
 	CHECK_AGAINST_KEPT,    /* the baseline's stored binary, in the same rounds */
 	CHECK_AGAINST_COUNT
@@ -65,9 +66,9 @@ struct check_slowdown {
 	enum check_verdict verdict;
 	struct interval ratio; /* value 0: not compared */
 	enum check_against against;
-	double floor_ratio;    /* which widened the interval */
+	double floor_ratio;    /* the floor that widened the interval */
 	size_t rounds;         /* rounds in which both were timed */
-	double own_half_ratio; /* relative half width of what this check can make narrower */
+	double own_half_ratio; /* relative half width of the interval that more rounds can narrow */
 	double anchor_ratio;   /* time of the anchor now over then; 0: not known */
 };
 
@@ -75,27 +76,26 @@ struct check_row {
 	char *problem_text, *configuration; /* canonical */
 	struct tuned_entry entry;           /* a copy: the baseline may change */
 	enum check_verdict verdict;
-	char *reason; /* one line */
+	char *reason; /* one line of text */
 	struct check_difference *differences;
 	size_t difference_count;
 	bool kernel_changed;
-	bool by_program;    /* a program of the user verified and timed it */
+	bool by_program;    /* a program of the user verified and timed the kernel */
 	double baseline_us; /* 0: not measured */
 	bool timed, compared;
-	bool same_binary; /* as the stored cubin */
+	bool same_binary; /* today's cubins equal the stored ones */
 	struct check_slowdown slowdown;
-	double machine_ratio; /* of the baseline's own binary; 0: not known */
+	double machine_ratio; /* time of the baseline's own binary now over then; 0: not known */
 	struct check_times now;
-	double load_us[CHECK_LOADS]; /* of today's kernel, if it has several */
+	double load_us[CHECK_LOADS]; /* time of each load of today's kernel, if several */
 	size_t loads;
 	/* Today's candidate (check/row.h): */
 	struct problem *problem; /* NULL: today's operation does not allow it */
 	struct candidate winner;
-	struct trial
-		*trial;   /* of today's kernel, owned by the evaluator; NULL: it cannot be built */
-	bool can_run;     /* it compiled */
-	uint32_t differs; /* CHECK_DIFFERS(...) */
-	struct device_job binary; /* without cubins unless an earlier check stored it */
+	struct trial *trial; /* today's kernel, owned by the evaluator; NULL: it cannot be built */
+	bool can_run;        /* today's kernel compiled */
+	uint32_t differs;    /* CHECK_DIFFERS(...) */
+	struct device_job binary; /* stored binary of the baseline; no cubins if none was stored */
 	/* While the row is timed: today's kernel, whose first load is the trial, and the baseline's
 	 * own binary, which may have no loads. */
 	struct contender *today, *kept;
@@ -103,10 +103,10 @@ struct check_row {
 
 struct check_options {
 	const char *const *only;     /* operations; NULL or empty: all */
-	const char *const *problems; /* of the last operation in `only`; NULL: all */
+	const char *const *problems; /* problems of the last operation in `only`; NULL: all */
 	double threshold_ratio;      /* 0.05 */
 	double budget_s;             /* 0: CHECK_SECONDS_PER_ENTRY */
-	bool bits;                   /* also compare those of entries that --bits did not tune */
+	bool bits;                   /* also compare bits of entries tuned without --bits */
 	uint32_t allowed;            /* CHECK_DIFFERS(...) */
 	volatile sig_atomic_t *interrupted;
 };
@@ -121,12 +121,12 @@ struct check {
 	size_t row_count;
 	struct environment_difference *environment;
 	size_t environment_count, environment_capacity;
-	uint32_t of_device;           /* CHECK_DIFFERS(...) for all rows */
+	uint32_t of_device;           /* CHECK_DIFFERS(...) of the GPU, for all rows */
 	struct problem_list problems; /* empty: all */
 	bool measures;                /* false: a device model */
-	double anchor_us;             /* during this check; 0: not measured */
+	double anchor_us;             /* anchor kernel's time in this check; 0: not measured */
 	char *kept_folder;            /* check_kept_folder() of the baseline */
-	char *notice;                 /* for the user, or NULL */
+	char *notice;                 /* message for the user, or NULL */
 	/* Members that only the document has: */
 	char date[CLOCK_DATE_SIZE];
 	const char *baseline_path, *nvrtc;
@@ -141,48 +141,47 @@ bool check_is_asked_for(const struct check_options *options, const struct proble
  * recording. */
 enum status check_open(struct context *context, struct tuned *baseline,
 	const struct check_options *options, struct check *check, struct error *err);
-/* A kernel that fails is a verdict. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
+/* A failing kernel is a verdict, not an error. Errors: STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
 enum status check_run(struct check *check, struct error *err);
 void check_release(struct check *check);
-/* In this order: STATUS_FAILED, STATUS_REGRESSION (slower, other bits), STATUS_INCONCLUSIVE
- * (unclear, not comparable). */
+/* Returns the first status that a row has: STATUS_FAILED, STATUS_REGRESSION (slower, other bits),
+ * STATUS_INCONCLUSIVE (unclear, not comparable), STATUS_OK. */
 enum status check_status(const struct check *check);
-/* of resources that did not change */
+/* reason of rows whose resources did not change */
 extern const char check_same_reason[];
 size_t check_count(const struct check *check, enum check_verdict verdict);
 
 /* ---- output files (baseline.c). <baseline>.cubins has KEY.N.cubin, and KEY.json with their
  * launches. KEY is a hash of operation, problem, winner and kernel hash, so that an entry that was
  * tuned again has no stored binaries ---- */
-/* Puts today's winners, resources and times into the baseline as entries of the run. Needs
- * STATUS_OK of the check; the caller saves the file. A device model only renews resources and
- * hashes. */
+/* Puts today's winners, resources and times into the baseline as entries of the run. Call it only
+ * after STATUS_OK, and save the file. A device model updates only resources and hashes. */
 enum status check_update(struct check *check, const char *run_id, struct error *err);
 /* Stores the cubins of kernels that are still the baseline's. *kept: number of entries. */
 enum status check_keep(struct check *check, size_t *kept, struct error *err);
 
-/* ---- for people and for CI servers ---- */
+/* ---- reports for people and CI servers ---- */
 /* {"format": "tiletune.check/1", ...} */
 RECORD_DECLARE(struct check, check_document_record);
-/* With its interval of 99%. */
+/* A ratio with its 99% interval. */
 RECORD_DECLARE(struct interval, check_ratio_record);
 struct json *check_to_json(struct check *check);
 void check_report_text(const struct check *check, struct text *text);
-/* For GitHub's $GITHUB_STEP_SUMMARY. */
+/* Writes Markdown for GitHub's $GITHUB_STEP_SUMMARY. */
 void check_report_markdown(const struct check *check, struct text *text);
-/* Slower and other bits become failures, failed an error, unclear and not comparable skipped tests.
- */
+/* Reports slower rows and other bits as failures, failed rows as errors, and unclear or not
+ * comparable rows as skipped. */
 void check_report_junit(const struct check *check, struct text *text);
 
 /* "driver,nvrtc", "all" or "none". */
 enum status check_allowed_parse(const char *text, uint32_t *allowed, struct error *err);
 
-/* ---- families.c: the part of `validate` that tries families on the default device. Their examples
- * must be legal or illegal as they say, and default configurations and references must compile and
+/* ---- families.c: the part of `validate` that tries families on the default device. Examples must
+ * be legal or illegal as declared, and default configurations and references must compile and
  * accept their arguments ---- */
 /* `path` is an operation.json or a family's JSON, whose folder is loaded, or with is_own the file
  * of an own kernel. `templates` is NULL-terminated. form_only compiles nothing. `notices` gets a
- * line for each part that could not be tried and each -D that no source reads. STATUS_BAD_INPUT. */
+ * line for each part that could not be tried and each -D that no source reads. */
 enum status families_check(const char *path, bool is_own, const char *const *templates,
 	bool form_only, struct text *notices, struct error *err);
 

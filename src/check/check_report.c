@@ -3,7 +3,7 @@
 
 #include "base/format_text.h"
 
-/* With all keys if the entry can no longer be built. */
+/* Appends the problem's title, or all its keys if the entry can no longer be built. */
 static void append_title(const struct check_row *row, struct text *text)
 {
 	const struct problem *problem = row->problem;
@@ -14,11 +14,11 @@ static void append_title(const struct check_row *row, struct text *text)
 		text_appendf(text, " (best %s)", objective_names[row->entry.objective]);
 }
 
-/* Verdicts in increasing importance. */
+/* Verdicts from the least to the most important. */
 static const enum check_verdict verdict_order[CHECK_VERDICT_COUNT] = {CHECK_SAME, CHECK_FASTER,
 	CHECK_NOT_COMPARABLE, CHECK_UNCLEAR, CHECK_SLOWER, CHECK_OTHER_BITS, CHECK_FAILED};
 
-/* "1 slower, 3 same" */
+/* Appends "1 slower, 3 same". */
 static void append_counts(const struct check *check, struct text *text)
 {
 	CLEANUP(text_release) struct text list = {0};
@@ -50,7 +50,7 @@ static bool is_same_reason(const struct check_row *row, const struct check_row *
 	       strcmp(row->reason, other->reason) == 0;
 }
 
-/* Rows that are not comparable for the same reason become one line. */
+/* Prints one line for all rows that are not comparable for the same reason. */
 static void text_row(const struct check *check, const struct check_row *row, struct text *text)
 {
 	size_t more = 0;
@@ -153,8 +153,6 @@ void check_report_markdown(const struct check *check, struct text *text)
 			item->allowed ? "" : " (not allowed)");
 	}
 }
-
-/* ---- JUnit XML, as GitLab and GitHub Actions show it ---- */
 
 static void append_case(const struct check_row *row, struct text *text)
 {

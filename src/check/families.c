@@ -8,7 +8,7 @@
 #include "candidate/problem_reference.h"
 #include "engine/kernel_check.h"
 
-/* "n=1024,layout=rows", with all keys that have no default. */
+/* Appends "n=1024,layout=rows", with a value for each key without a default. */
 static void invent_problem(const struct operation *operation, struct text *text)
 {
 	const int64_t usual = 1024;
@@ -30,7 +30,8 @@ static void invent_problem(const struct operation *operation, struct text *text)
 	}
 }
 
-/* From the keys' defaults, an example, or invented; the list may stay empty. */
+/* Finds a problem from the keys' defaults or an example, or invents one. The list may stay empty.
+ */
 static enum status some_problem(
 	const struct family *family, struct problem_list *problems, struct error *err)
 {
@@ -82,11 +83,11 @@ static void find_missing(const struct trial *trial, const char *file, struct tex
 }
 
 enum {
-	SAMPLED_MAX = 5 /* of an own kernel's space */
+	SAMPLED_MAX = 5 /* configurations of an own kernel */
 };
 
-/* The first values of all parameters, the last values, and values between. The default
- * configuration is already in the list. */
+/* Adds configurations with the first, last and intermediate values of all parameters to the default
+ * configuration. */
 static enum status add_spread(
 	const struct bound_family *bound, struct evaluator *evaluator, struct error *err)
 {
@@ -119,8 +120,8 @@ static bool is_compiled(const struct trial *trial)
 	       trial->result.outcome == OUTCOME_PRUNED_BY_MODEL;
 }
 
-/* Half of them must compile, and the default configuration (the first trial). A source may reject a
- * few, for example with static_assert. */
+/* Expects that the default configuration (the first trial) and half of all compile. A source may
+ * reject some, for example with static_assert. */
 static enum status expect_compiled(
 	const struct evaluator *evaluator, const struct problem *problem, struct error *err)
 {
@@ -149,7 +150,7 @@ static enum status expect_compiled(
 	return error_lines(err, first->detail);
 }
 
-/* An own kernel's sample is larger. of_operation: only the reference. */
+/* Compiles a sample, which is larger for an own kernel. of_operation: only the reference. */
 static enum status compile_some(const struct family *family, bool of_operation, bool is_own,
 	struct context *context, struct text *notices, struct error *err)
 {
@@ -222,7 +223,6 @@ static enum status compile_families(
 	return STATUS_OK;
 }
 
-/* ---- macros that no source reads ---- */
 static void list_unread(const struct family *family, const char *name,
 	const struct define_binding *binding, size_t index, struct text *list)
 {
@@ -232,7 +232,7 @@ static void list_unread(const struct family *family, const char *name,
 		text_append_listed(list, name);
 }
 
-/* Only a notice, because a header of the toolkit may read a macro. */
+/* Only notices macros that no source reads, because a header of the toolkit may read them. */
 static void find_unread(const struct family *family, struct text *notices)
 {
 	CLEANUP(text_release) struct text list = {0};
@@ -272,7 +272,7 @@ static enum status try_all(
 	return compile_families(context, only, notices, err);
 }
 
-/* As the catalogue does. */
+/* Loads a folder as the catalogue does. */
 static enum status load_folder(const char *path, const char *const *templates,
 	struct catalogue *catalogue, struct error *err)
 {

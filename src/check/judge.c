@@ -93,8 +93,8 @@ enum check_verdict check_judge_clocked(const struct check_rule *rule, const stru
 	return verdict;
 }
 
-/* The variation between runs of one binary on one GPU that intervals do not show. It is larger for
- * a time from another run, among other kernels and at another temperature. */
+/* Variation between runs of one binary on one GPU that intervals do not show. It is larger if the
+ * other time was measured in another run, with other kernels and at another temperature. */
 static const double floor_ratio[CHECK_AGAINST_COUNT] = {
 	[CHECK_AGAINST_TUNED] = 0.02,
 	[CHECK_AGAINST_KEPT] = 0.005,
@@ -109,7 +109,7 @@ static double median_us(const struct contender *contender)
 	return round_times_median(contender_times(contender));
 }
 
-/* From the differences between its loads; of the mean over `loads` loads. */
+/* Relative half width of a mean over `loads` loads, from the differences between loads. */
 static double loads_half_ratio(const struct contender *contender, size_t loads)
 {
 	return check_loads_half_width(contender->load_deviation_us, loads) / median_us(contender);
@@ -134,7 +134,7 @@ enum check_verdict check_judge_pair(const struct contender *now, const struct co
 	return check_judge(&rule, slowdown);
 }
 
-/* At the start of this check over that of the entry's run; 0: not known. */
+/* Anchor's time at the start of this check over that of the entry's run; 0: not known. */
 static double start_anchor_ratio(const struct check *check, const struct check_row *row)
 {
 	const double now = check->context->device->identity.anchor_us;
@@ -143,7 +143,7 @@ static double start_anchor_ratio(const struct check *check, const struct check_r
 	return run && now > 0 && run->anchor_us > 0 ? now / run->anchor_us : 0;
 }
 
-/* Without a stored binary. The anchor was then timed at the start of the tuning run, when the GPU
+/* Judges a row without a stored binary. The tuning run timed the anchor at its start, when the GPU
  * was cold. */
 static void judge_tuned(const struct check *check, struct check_row *row,
 	const struct check_times *now, struct check_slowdown *judgement)
@@ -158,9 +158,9 @@ static void judge_tuned(const struct check *check, struct check_row *row,
 			relative;
 
 	then = check_estimate_stretched(&then);
-	/* the final measurement used a single load */
+	/* the tuned time comes from a single load */
 	then = check_estimate_widened(&then, then.value * loads_half_ratio(row->today, 1));
-	/* the relative interval of times that were normalised round by round */
+	/* relative interval of the times normalised by the anchor in each round */
 	relative = interval_divided(&now->per_anchor, now->per_anchor.value / now->time_us);
 	relative = check_estimate_over(&relative, &then);
 	judgement->against = CHECK_AGAINST_TUNED;
@@ -212,7 +212,7 @@ bool check_time_is_known(
 		row->same_binary)
 		return true;
 	judgement = judge_times(check, row, anchor);
-	/* a regression is measured for as long as possible */
+	/* regressions are measured until the last look */
 	return judgement.verdict != CHECK_SLOWER &&
 	       judgement.own_half_ratio <= CHECK_KNOWN_PART * check->options.threshold_ratio;
 }
@@ -227,7 +227,6 @@ PRINTF_LIKE(2, 3) static void append_reason(struct text *reason, const char *for
 	va_end(args);
 }
 
-/* "+5.1%" */
 static double percent_of(double ratio)
 {
 	return 100 * (ratio - 1);
@@ -300,7 +299,7 @@ void check_time(struct check *check, struct check_row *row, const struct contend
 	if (row->baseline_us > 0 && (has_kept(row) || row->same_binary))
 		row->machine_ratio = (has_kept(row) ? median_us(row->kept) : row->now.time_us) /
 				     row->baseline_us;
-	/* any slowdown is the machine's */
+	/* the machine causes any slowdown of an equal binary */
 	if (row->same_binary)
 		judgement.verdict = CHECK_SAME;
 	row->loads = now->load_count > 1 ? now->load_count : 0;

@@ -12,12 +12,12 @@
 #include "base/statistics.h"
 
 enum {
-	CHECK_LOADS = 4, /* of a short kernel, because loads of one binary differ in speed */
+	CHECK_LOADS = 4, /* loads of a short kernel, because loads of one binary differ in speed */
 	CHECK_WARM_UP_ROUNDS = 2,
 	CHECK_ROUNDS_MIN = 12,
 	CHECK_ROUNDS_MAX = 200,
 };
-/* The difference does not matter for longer kernels. */
+/* For longer kernels this difference does not matter. */
 #define CHECK_SEVERAL_LOADS_BELOW_US 50.0
 
 enum check_verdict {
@@ -25,34 +25,34 @@ enum check_verdict {
 	CHECK_FASTER,
 	CHECK_SLOWER,
 	CHECK_UNCLEAR,        /* noise hides the answer */
-	CHECK_NOT_COMPARABLE, /* other conditions, or not measured */
-	CHECK_OTHER_BITS,     /* right, but not bitwise equal to the baseline's */
+	CHECK_NOT_COMPARABLE, /* the environment differs, or nothing was measured */
+	CHECK_OTHER_BITS,     /* right, but not bitwise equal to the baseline */
 	CHECK_FAILED,         /* wrong, crashed, or does not compile */
 	CHECK_VERDICT_COUNT
 };
 extern const char *const check_verdict_names[CHECK_VERDICT_COUNT + 1]; /* NULL-terminated */
 
 struct check_rule {
-	double threshold_ratio; /* to detect */
-	double floor_ratio;     /* between runs of one binary on one GPU */
+	double threshold_ratio; /* slowdown to detect */
+	double floor_ratio;     /* variation between runs of one binary on one GPU */
 };
 
-/* Half an interval need not be narrower than this part of the threshold. */
+/* Timing stops when half an interval is narrower than this part of the threshold. */
 #define CHECK_KNOWN_PART 0.2
 
 /* CONFIDENCE_99 */
 #define CHECK_CONFIDENCE_RATIO 0.99
 
-/* The relative widths are combined like those of independent errors. */
+/* Divides two intervals, combining relative widths like those of independent errors. */
 struct interval check_estimate_over(const struct interval *now, const struct interval *baseline);
-/* From 95% to CHECK_CONFIDENCE_RATIO. */
+/* Converts a 95% interval to one of CHECK_CONFIDENCE_RATIO. */
 struct interval check_estimate_stretched(const struct interval *estimate);
-/* By one more independent error, in the value's unit. */
+/* Adds an independent error, in the value's unit. */
 struct interval check_estimate_widened(const struct interval *estimate, double half_width);
-/* Half the interval of a mean over `loads` loads. `deviation` is that of CHECK_LOADS loads, so
- * Student's distribution has CHECK_LOADS - 1 degrees of freedom. */
+/* Returns half the interval of a mean over `loads` loads. `deviation` was measured over CHECK_LOADS
+ * loads, so Student's distribution has CHECK_LOADS - 1 degrees of freedom. */
 double check_loads_half_width(double deviation, size_t loads);
-/* Relative to the value. */
+/* Returns the half width relative to the value. */
 double check_estimate_half_ratio(const struct interval *estimate);
 
 /* `slowdown` is the time now over that of the baseline. Its interval is first widened by the floor.
@@ -70,17 +70,17 @@ double check_estimate_half_ratio(const struct interval *estimate);
 enum check_verdict check_judge(const struct check_rule *rule, const struct interval *slowdown);
 
 struct contender;
-/* Kernels of the same rounds, each merged over its loads. *slowdown includes the error of the
- * loads. Both must have rounds. */
+/* Compares kernels that were timed in the same rounds, each averaged over its loads. *slowdown
+ * includes the variation between loads. Both must have rounds. */
 enum check_verdict check_judge_pair(const struct contender *now, const struct contender *then,
 	double threshold_ratio, struct interval *slowdown);
 
-/* No single explanation of a slowdown is trusted if the clocks differ by more. */
+/* Largest difference of clocks at which one explanation of a slowdown suffices. */
 #define CHECK_CLOCK_TRUST_RATIO 0.03
 
-/* For times at different clocks: `time` is the kernel's time now over then, and `anchor` that of
- * the anchor kernel. A kernel that is clock_bound slows down as the anchor does; others wait for
- * memory. *slowdown is what the clock does not explain. Beyond CHECK_CLOCK_TRUST_RATIO "slower"
+/* Compares times at different clocks: `time` is the kernel's time now over then, and `anchor` that
+ * of the anchor kernel. A clock_bound kernel slows down as the anchor does; others wait for memory.
+ * *slowdown is the part that the clock does not explain. Beyond CHECK_CLOCK_TRUST_RATIO "slower"
  * becomes "unclear" unless it holds under both assumptions. */
 enum check_verdict check_judge_clocked(const struct check_rule *rule, const struct interval *time,
 	double anchor, bool clock_bound, struct interval *slowdown);
@@ -89,9 +89,9 @@ struct check;
 struct check_row;
 struct contender;
 
-/* The row was timed in the rounds of the anchor. */
+/* Judges a row that was timed in the same rounds as the anchor. */
 void check_time(struct check *check, struct check_row *row, const struct contender *anchor);
-/* Whether more rounds would not change the verdict. */
+/* Returns whether the time is known well enough to stop. */
 bool check_time_is_known(
 	const struct check *check, struct check_row *row, const struct contender *anchor);
 

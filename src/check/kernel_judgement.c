@@ -9,7 +9,6 @@ const char *const kernel_verdict_names[KERNEL_VERDICT_COUNT + 1] = {
 	[KERNEL_UNDECIDED] = "undecided",
 };
 
-/* ---- opening ---- */
 static enum status choose_configuration(struct bound_family *bound, const char *config,
 	struct candidate *candidate, struct error *err)
 {
@@ -84,7 +83,6 @@ enum status kernel_judgement_open(struct context *context, const struct problem 
 	return STATUS_OK;
 }
 
-/* ---- verdicts ---- */
 static enum kernel_verdict verdict_of(enum outcome outcome)
 {
 	switch (outcome) {
@@ -144,7 +142,6 @@ static enum status expect_device(const struct kernel_judgement *judgement, struc
 	return contender_expect_device(judgement->baseline.contender, err);
 }
 
-/* ---- running ---- */
 static enum status add_kernel(
 	struct kernel_judgement *judgement, struct judged_kernel *kernel, struct error *err)
 {
@@ -153,7 +150,7 @@ static enum status add_kernel(
 			      : STATUS_OK;
 }
 
-/* Several times if the kernel may be short. */
+/* Loads the kernel several times if it may be short. */
 static enum status add_loads(
 	struct kernel_judgement *judgement, struct judged_kernel *kernel, struct error *err)
 {
@@ -245,7 +242,7 @@ static void take_comparison(struct kernel_judgement *judgement)
 				100 * judgement->options.threshold_ratio));
 }
 
-/* first_us: before the retest, which may have lengthened the time. */
+/* first_us is the time before the retest, which may have lengthened it. */
 static void take_times(struct kernel_judgement *judgement, double first_us)
 {
 	const double time_us = median_us(judgement->kernel.contender);
@@ -278,7 +275,7 @@ static enum status load_kernels(struct kernel_judgement *judgement, struct error
 {
 	const enum status status = verify_kernels(judgement, err);
 
-	/* a reference that fails is a mistake of the task */
+	/* a failing reference is an error in the task */
 	if (status != STATUS_OK)
 		return err->status = status == STATUS_FAILED ? STATUS_BAD_INPUT : status;
 	TRY(add_loads(judgement, &judgement->kernel, err));

@@ -15,30 +15,30 @@
 
 enum kernel_verdict {
 	KERNEL_RIGHT,
-	KERNEL_WRONG,    /* or it crashes, or does not compile or launch */
-	KERNEL_TOO_FAST, /* below what the hardware allows */
-	KERNEL_UNSTABLE, /* other bits in a second run, or noisy times */
+	KERNEL_WRONG,    /* wrong results, a crash, or it does not compile or launch */
+	KERNEL_TOO_FAST, /* faster than the hardware allows */
+	KERNEL_UNSTABLE, /* different bits in a second run, or noisy times */
 	KERNEL_UNDECIDED,
 	KERNEL_VERDICT_COUNT
 };
 extern const char *const kernel_verdict_names[KERNEL_VERDICT_COUNT + 1]; /* NULL-terminated */
 
 struct kernel_judgement_options {
-	const char *config;     /* NULL or missing values: the family's defaults */
-	const char *task;       /* in the document; borrowed */
-	double threshold_ratio; /* to detect */
-	double budget_s;        /* of the timing; 0: KERNEL_JUDGEMENT_SECONDS */
+	const char *config;     /* values; NULL or missing values: the family's defaults */
+	const char *task;       /* name of the task in the document; borrowed */
+	double threshold_ratio; /* slowdown to detect */
+	double budget_s;        /* time limit of the timing; 0: KERNEL_JUDGEMENT_SECONDS */
 	volatile sig_atomic_t *interrupted;
 };
 #define KERNEL_JUDGEMENT_SECONDS 2
 
-/* Or the baseline. */
+/* The judged kernel or the baseline. */
 struct judged_kernel {
 	const char *file;            /* borrowed */
 	const struct family *family; /* borrowed */
 	struct candidate candidate;  /* owns its bound family */
-	struct contender *contender; /* of kernel_judgement.contenders */
-	struct result result;        /* its samples are of the rounds */
+	struct contender *contender; /* points into kernel_judgement.contenders */
+	struct result result;        /* has one sample per round */
 };
 
 struct kernel_judgement {
@@ -50,12 +50,12 @@ struct kernel_judgement {
 	struct contender contenders[2];
 	bool has_baseline, is_compared;
 	enum kernel_verdict verdict;
-	enum outcome outcome;          /* of the kernel */
-	char *reason;                  /* NULL: nothing to say */
+	enum outcome outcome;          /* outcome of the judged kernel */
+	char *reason;                  /* or NULL */
 	enum check_verdict comparison; /* same, faster, slower or unclear */
 	struct interval slowdown;
 	double floor_us;
-	/* only in the document */
+	/* only for the document: */
 	char date[CLOCK_DATE_SIZE];
 	const char *operation, *nvrtc;
 	struct named_values keys;
@@ -63,14 +63,14 @@ struct kernel_judgement {
 	int64_t exit_code;
 };
 
-/* Binds the families, which are of the problem's operation; baseline may be NULL. STATUS_BAD_INPUT:
- * a device that does not measure, a family that does not apply, an illegal configuration, a
- * program. */
+/* Binds the families, which belong to the problem's operation; baseline may be NULL. Fails with
+ * STATUS_BAD_INPUT if the device does not measure, a family does not apply or is a program, or the
+ * configuration is illegal. */
 enum status kernel_judgement_open(struct context *context, const struct problem *problem,
 	const struct family *family, const struct family *baseline,
 	const struct kernel_judgement_options *options, struct kernel_judgement *judgement,
 	struct error *err);
-/* A failure of the kernel is a verdict. Errors: STATUS_BAD_INPUT if the reference fails,
+/* A failing kernel is a verdict, not an error. Errors: STATUS_BAD_INPUT if the reference fails,
  * STATUS_NO_DEVICE, STATUS_INTERRUPTED. */
 enum status kernel_judgement_run(struct kernel_judgement *judgement, struct error *err);
 /* STATUS_FAILED: wrong or too fast; STATUS_REGRESSION: slower; STATUS_INCONCLUSIVE: unstable,

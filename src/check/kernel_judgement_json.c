@@ -61,7 +61,6 @@ struct json *kernel_judgement_json(struct kernel_judgement *judgement)
 	return record_to_json(&kernel_judgement_record, judgement);
 }
 
-/* ---- text ---- */
 static void append_kernel(const struct judged_kernel *kernel, struct text *text)
 {
 	const struct summary *time = &kernel->result.time;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/row.h"
 
-/* A group has few rows, so that their tensors fit into memory together and rounds are short. */
 enum {
+	/* A group has few rows, so that their tensors fit into memory and rounds are short. */
 	GROUP_ROWS = 8,
-	/* Each visit takes SUSTAINED_VISIT_S. */
+	/* Fewer rounds suffice, because each sample batch takes SUSTAINED_VISIT_S. */
 	SUSTAINED_ROUNDS_MIN = 4,
 	SUSTAINED_ROUNDS_MAX = 12,
 };
@@ -18,7 +18,6 @@ struct group {
 	struct contender contenders[1 + 2 * GROUP_ROWS]; /* the anchor, then two per row */
 };
 
-/* ---- loading ---- */
 static bool is_same_binary(const struct check_row *row)
 {
 	const struct device_job *kept = &row->binary;
@@ -58,7 +57,7 @@ static enum status load_kept(
 		&check->evaluator, row->problem, &row->binary, &row->kept->loads[load], err);
 }
 
-/* Alternates the order, because the address of code depends on earlier loads. */
+/* Loads both kernels in alternating order, because a code's address depends on earlier loads. */
 static enum status load_row(struct check *check, struct check_row *row, struct error *err)
 {
 	const bool is_short =
@@ -93,7 +92,7 @@ static void take_failed(struct check_row *row, const struct result *result)
 			detail ? detail : outcome_summary(result->outcome));
 }
 
-/* Other bits are a verdict, regardless of the time. */
+/* Compares output bits. Other bits are a verdict regardless of the time. */
 static void take_bits(const struct check *check, struct check_row *row)
 {
 	const struct output_digest *then = row->entry.winner.result.bits;
@@ -119,7 +118,7 @@ static void take_bits(const struct check *check, struct check_row *row)
 		common.data, row->same_binary ? ", of the same binary" : "");
 }
 
-/* Only if all of its loads work. */
+/* Keeps the stored binary only if all of its loads work. */
 static void take_loaded(struct check *check, struct check_row *row)
 {
 	bool is_kept_loaded = true;
@@ -133,7 +132,7 @@ static void take_loaded(struct check *check, struct check_row *row)
 		drop_contender(check, row->kept);
 	if (row->trial->stage == TRIAL_VERIFIED)
 		take_bits(check, row);
-	check_resources(check, row); /* with the driver's figures */
+	check_resources(check, row); /* repeated with the driver's figures */
 }
 
 static enum status load_rows(struct group *group, struct error *err)
@@ -161,7 +160,6 @@ static enum status load_rows(struct group *group, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- timing ---- */
 static bool are_times_known(struct contender *contenders, size_t count, void *context)
 {
 	struct group *group = context;
@@ -233,8 +231,7 @@ static void judge_rows(struct group *group)
 	}
 }
 
-/* ---- a group of rows ---- */
-/* This is an error and not a verdict about kernels. */
+/* A lost device is an error, not a verdict about kernels. */
 static enum status expect_device(const struct group *group, struct error *err)
 {
 	const struct result *anchor = &group->contenders[0].loads[0]->result;
@@ -290,7 +287,7 @@ static enum status measure_group(struct group *group, struct error *err)
 	return status;
 }
 
-/* Rows whose baselines were timed under this load. */
+/* Measures the rows whose baselines were timed under this load. */
 static enum status measure_load(struct check *check, bool is_sustained, struct error *err)
 {
 	for (size_t at = 0; at < check->row_count;) {

@@ -95,7 +95,6 @@ enum status check_compile(struct check *check, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- resources, then and now ---- */
 struct launch_figures {
 	int64_t threads, regs, spill_bytes, stack_bytes, smem_static_bytes, smem_dynamic_bytes,
 		blocks_per_sm;
@@ -110,9 +109,9 @@ static void add_difference(struct check_row *row, bool is_worse, char *text)
 		(struct check_difference){.text = text, .is_worse = is_worse};
 }
 
-/* -1: the baseline lacks the value. Of a tile kernel it stores the blocks per SM, but not the
- * threads that the compiler chose. Old baselines do not store local memory; a kernel that spilled
- * had some. */
+/* Returns the baseline's figures, -1 for missing values. For a tile kernel the baseline has the
+ * blocks per SM, but not the threads that the compiler chose. Old baselines lack local memory,
+ * which a kernel with spills used. */
 static struct launch_figures figures_then(const struct tuned_row *row, size_t i, bool is_tile)
 {
 	const struct tuned_launch *launch = &row->launches[i];
@@ -136,7 +135,7 @@ static struct launch_figures figures_now(
 		resources->blocks_per_sm};
 }
 
-/* The driver's answer then and the model's now could differ. */
+/* Calculates blocks per SM, as the driver's figure then and the model's now may differ. */
 static void calculate_blocks(const struct device_spec *spec, struct launch_figures *figures)
 {
 	enum occupancy_limiter limiter;
@@ -148,7 +147,7 @@ static void calculate_blocks(const struct device_spec *spec, struct launch_figur
 				figures->smem_static_bytes, figures->smem_dynamic_bytes, &limiter);
 }
 
-/* Only if both values are known. `worse`: the sign of a change for the worse, or 0. */
+/* Adds a difference if both values are known. `worse` is the sign of a regression, or 0. */
 static void compare_figures(struct check_row *row, const char *where, const char *what,
 	const char *unit, int64_t then, int64_t now, int worse)
 {
@@ -158,7 +157,7 @@ static void compare_figures(struct check_row *row, const char *where, const char
 				(long long)now, unit));
 }
 
-/* -1: not known. */
+/* Returns -1 if not known. */
 static int64_t smem_bytes(const struct launch_figures *figures)
 {
 	return figures->smem_static_bytes >= 0 && figures->smem_dynamic_bytes >= 0
@@ -166,7 +165,7 @@ static int64_t smem_bytes(const struct launch_figures *figures)
 		       : -1;
 }
 
-/* On a device model; a GPU reports this itself. */
+/* Fails rows that exceed a limit of a device model; a GPU reports this itself. */
 static void expect_fits(const struct device_spec *spec, struct check_row *row, const char *where,
 	const struct launch_figures *now)
 {
@@ -203,7 +202,7 @@ static void compare_flags(struct check_row *row)
 {
 	uint32_t now = row->trial->result.flags;
 
-	/* not listed here: spills with their size, and what is no property of the kernel */
+	/* spills are listed with their size, and the others are not properties of the kernel */
 	now &= ~(row->entry.winner.result.flags | FLAG_MASK(SPILLS) | FLAG_MASK(THROTTLED) |
 		 FLAG_MASK(WARM_L2));
 	for (int flag = 0; flag < FLAG_COUNT; flag++)
