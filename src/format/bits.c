@@ -64,7 +64,6 @@ void bits_describe(const struct output_digest *bits, uint64_t rows, struct text 
 		rows == 1 ? "" : "s", bits->inputs, bits->inputs == 1 ? "" : "s");
 }
 
-/* ---- JSON ---- */
 static bool is_digest(const char *text)
 {
 	return strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Digests of a candidate's outputs on probe inputs. Equal digests are evidence that two candidates
- * add in the same order.
+ * Digests of a candidate's outputs on probe inputs. Two candidates with equal digests probably add
+ * in the same order.
  */
 #ifndef FORMAT_BITS_H
 #define FORMAT_BITS_H
@@ -17,7 +17,7 @@ struct output_digest {
 };
 RECORD_DECLARE(struct output_digest, output_digest_record);
 
-/* NULL gives NULL. The caller frees the copy. */
+/* Returns NULL for NULL. The caller frees the copy. */
 struct output_digest *output_digest_copy(const struct output_digest *bits);
 void output_digest_free(struct output_digest **bits);
 
@@ -29,11 +29,12 @@ enum digest_verdict {
 	DIGEST_OTHER,
 	DIGEST_UNKNOWN, /* no digests, other inputs, or no number of rows in common */
 };
-/* By the digests of the most common rows, whose number *rows (may be NULL) gets, or 0. */
+/* Compares the digests of the largest number of rows that both have, and stores this number, or 0,
+ * in *rows (may be NULL). */
 enum digest_verdict output_digest_compare(
 	const struct output_digest *a, const struct output_digest *b, uint64_t *rows);
 
-/* "16 rows on 2 inputs" */
+/* Appends "16 rows on 2 inputs". */
 void bits_describe(const struct output_digest *bits, uint64_t rows, struct text *text);
 
 #endif

@@ -32,8 +32,7 @@ static enum status refuse_gzip(int fd, const char *path, struct error *err)
 	return STATUS_OK;
 }
 
-/* The caller holds the lock, because a line that another process is writing looks like a torn one.
- */
+/* The caller must hold the lock, because a line that another process is writing looks torn. */
 static enum status end_torn_line(int fd, off_t size, struct error *err)
 {
 	char last;
@@ -65,7 +64,7 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
 	return STATUS_OK;
 }
 
-/* Each append locks the file. One locked byte far beyond the end shows that a run is alive. */
+/* Each append locks the file. A run that is alive locks one byte far beyond the file's end. */
 static const off_t runs_begin = (off_t)1 << 40;
 
 static short lock_part(const struct journal *journal, int command, short type, const char *of_run)
@@ -142,8 +141,8 @@ void journal_close(struct journal *journal)
 /* ---- reading ---- */
 enum journal_use {
 	JOURNAL_KEEP,
-	JOURNAL_CHECK, /* keeps only what later lines refer to */
-	JOURNAL_FORM   /* each line by itself, without its checksum */
+	JOURNAL_CHECK, /* keep only what later lines refer to */
+	JOURNAL_FORM   /* check each line by itself, without its checksum */
 };
 
 struct journal_reader {
@@ -310,7 +309,7 @@ static enum status read_event(
 	return strcmp(event, "finish") == 0 ? read_finish(reader, at, err) : STATUS_OK;
 }
 
-/* Keeps only ids of runs and numbers of problems. */
+/* Checks that the run and the problem of a line exist. Keeps only their ids and numbers. */
 static enum status check_references(
 	struct journal_reader *reader, const struct json_at *at, struct error *err)
 {
@@ -338,7 +337,8 @@ static enum status check_references(
 	return STATUS_OK;
 }
 
-/* *whole: the line is as it was written. A check reports wrong members before a wrong checksum. */
+/* *whole tells whether the line is undamaged. Wrong members are reported before a wrong checksum.
+ */
 static enum status journal_read_line(struct journal_reader *reader, const struct file_lines *lines,
 	bool *whole, struct error *err)
 {
@@ -375,7 +375,7 @@ static void skip_line(struct journal_record *record, const struct error *reason,
 		record->bad_line = string_copy(reason->message);
 }
 
-/* The first line was read. A kill leaves the last line of a run incomplete, and the next run starts
+/* Reads the lines after the first. A killed run's last line may be incomplete; the next run starts
  * a new line. */
 static enum status read_lines(
 	struct journal_reader *reader, struct file_lines *lines, struct error *err)

@@ -31,7 +31,7 @@ enum status journal_open(const char *path, struct journal **journal, struct erro
  * missing. */
 enum status journal_write(
 	struct journal *journal, const char *event, struct json *line, struct error *err);
-/* Whether a process is still writing this run. */
+/* Returns whether a process is still writing this run. */
 bool journal_run_lives(const char *path, const char *run_id);
 void journal_close(struct journal *journal);
 
@@ -51,8 +51,8 @@ struct journal_family {
 	char *name;
 	struct journal_parameter *parameters;
 	size_t parameter_count;
-	double product; /* of the numbers of values; 0: not known, as is `legal` */
-	uint64_t legal;
+	double product; /* product of the numbers of values; 0: not known */
+	uint64_t legal; /* number of legal configurations; 0: not known */
 };
 
 struct journal_problem {
@@ -96,16 +96,16 @@ struct journal_record {
 
 /* Plain or gzip. Damaged lines are skipped. Fails if no run line is intact. */
 enum status journal_read(const char *path, struct journal_record *record, struct error *err);
-/* The first line was read. Keeps only runs and numbers of problems. form_only ignores checksums and
- * references between lines. */
+/* Checks a journal whose first line was read. Keeps only runs and numbers of problems. form_only
+ * ignores checksums and references between lines. */
 enum status journal_check(struct file_lines *lines, bool form_only, struct error *err);
 void journal_record_release(struct journal_record *record);
-/* NULL if no line was skipped. The caller frees the text. */
+/* Tells which lines were skipped. Returns NULL if none; the caller frees the text. */
 char *journal_notice(const struct journal_record *record);
-/* NULL if the last run with this signature finished. */
+/* Returns the last run with this signature, or NULL if it finished or does not exist. */
 const struct journal_run *journal_resumable(
 	const struct journal_record *record, const char *signature);
-/* NULL if it continued none. */
+/* Returns the run that `run` resumed, or NULL. */
 const struct journal_run *journal_previous(
 	const struct journal_record *record, const struct journal_run *run);
 const struct journal_problem *journal_problem_find(

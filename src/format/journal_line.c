@@ -15,7 +15,6 @@ static const struct record_rule text_rule = {.expected = "a text that is not emp
 #define CHECKSUM RECORD_COMMENT("checksum")
 #define LINE_END RECORD_COMMENT("run"), CHECKSUM
 
-/* ---- run ---- */
 static const struct record_member options_members[] = {
 	RECORD_VALUE(
 		struct journal_options, where, "where", .flags = RECORD_OPTIONAL | RECORD_NULLABLE),
@@ -38,7 +37,6 @@ static const struct record_member run_members[] = {
 RECORD_DEFINE(
 	struct journal_run, journal_run_record, run_members, .name = "run_line", .open = true);
 
-/* ---- problem ---- */
 static const struct record_member parameter_members[] = {
 	RECORD_VALUE(struct journal_parameter, name, "name", .rule = &text_rule),
 	RECORD_STRINGS(struct journal_parameter, values, "values"),
@@ -68,7 +66,6 @@ static const struct record_member problem_members[] = {
 RECORD_DEFINE(struct journal_problem, journal_problem_record, problem_members,
 	.name = "problem_line", .open = true);
 
-/* ---- evaluation, final ---- */
 static const struct record_member result_members[] = {
 	PROBLEM_NUMBER(struct journal_result),
 	RECORD_FLAT(struct journal_result, result, result_record),
@@ -89,7 +86,6 @@ static enum status result_check(
 RECORD_DEFINE(struct journal_result, journal_result_record, result_members, .name = "result_line",
 	.open = true, .check = result_check);
 
-/* ---- entry, finish ---- */
 static const struct record_member entry_members[] = {
 	PROBLEM_NUMBER(struct journal_entry),
 	RECORD_NESTED(struct journal_entry, entry, tuned_entry_record, "entry"),
@@ -130,7 +126,6 @@ static const struct journal_line {
 	{NULL, NULL},
 };
 
-/* ---- text ---- */
 static const char checksum_key[] = ",\"checksum\":\"";
 
 enum {

@@ -36,11 +36,11 @@ struct journal_finish {
 RECORD_DECLARE(struct journal_finish, journal_finish_record);
 
 /* ---- text ---- */
-/* run_id is NULL for a run line. */
+/* Appends a line. run_id is NULL for a run line. */
 void journal_line_put(const char *event, struct json *line, const char *run_id, struct text *text);
 enum status journal_line_check(
 	const char *line, size_t length, const char *where, struct error *err);
-/* Unknown events have any members. */
+/* Checks the members of a line. Unknown events may have any members. */
 enum status journal_form_check(const struct json_at *at, struct error *err);
 
 #endif

@@ -7,21 +7,21 @@
 
 #include "candidate/candidate.h"
 
-/* as the compiler reports them */
+/* resources as the compiler reports them */
 struct kernel_usage {
 	char *name;
 	int32_t regs_per_thread, smem_static_bytes, spill_bytes;
 };
 
 struct kernel_unit {
-	const char *name, *file; /* the unit ("gemm/mma.cu"); a name without folders */
+	const char *name, *file; /* name of the unit ("gemm/mma.cu"); file name without folders */
 	char **options, **entries;
 	size_t option_count, entry_count;
 	struct kernel_usage *resources; /* per kernel; NULL: not known */
 	size_t resource_count;
 };
 
-/* A document to be written owns only `units` and `resources`. */
+/* A document for writing owns only `units` and `resources`. */
 struct kernel_document {
 	int kind; /* "cubin", "ptx", "source" */
 	const char *operation, *family;
@@ -34,9 +34,9 @@ struct kernel_document {
 };
 RECORD_DECLARE(struct kernel_document, kernel_document_record);
 
-/* Without files and resources; borrow the build. */
+/* Returns the build's units without files and resources. They borrow from the build. */
 struct kernel_unit *kernel_units(const struct build *build);
-/* `files` are of the units; compiler NULL: not compiled. */
+/* `files` has one file per unit; compiler NULL: not compiled. */
 struct json *kernel_json(const char *kind, const struct candidate *candidate,
 	const struct build *build, const struct plan *plan, struct kernel_unit *units,
 	char *const *files, const char *arch, const char *compiler);

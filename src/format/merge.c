@@ -12,13 +12,13 @@ static const char *date_of(const struct tuned *tuned, const struct tuned_entry *
 	return run ? run->date : "";
 }
 
-/* Rows of `run` stay in our entry; run NULL: the dates decide. */
+/* Returns whether their entry replaces ours. If `run` is given, it does unless `run` wrote ours. */
 static bool theirs_is_base(const struct tuned *into, const struct tuned *from,
 	const struct tuned_entry *ours, const struct tuned_entry *theirs, const char *run)
 {
 	if (run)
 		return strcmp(ours->run, run) != 0;
-	/* it was requested, and stays */
+	/* an entry with required bits was requested, and is retained */
 	if (!ours->bits != !theirs->bits)
 		return !ours->bits;
 	if (ours->unfinished != theirs->unfinished)
@@ -31,7 +31,7 @@ static bool is_of_run(const struct tuned_row *row, const struct tuned_entry *ent
 	return strcmp(row->run ? row->run : entry->run, run) == 0;
 }
 
-/* False: no row is of this run. */
+/* Returns false if no row is of this run. */
 static bool keep_rows_of_run(struct tuned_entry *entry, const char *run)
 {
 	const bool winner_stays = is_of_run(&entry->winner, entry, run);
@@ -124,7 +124,6 @@ enum status tuned_merge_file(struct tuned *into, const char *path,
 	return STATUS_OK;
 }
 
-/* ---- the rows of an entry ---- */
 static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_entry *entry)
 {
 	struct tuned_row copy = tuned_row_copy(row);
@@ -135,8 +134,7 @@ static struct tuned_row old_row(const struct tuned_row *row, const struct tuned_
 	return copy;
 }
 
-/* ---- the runs that measured the rows ---- */
-/* NULL is not known. */
+/* NULL means not known. */
 static bool same_text(const char *a, const char *b, bool must_be_known)
 {
 	a = a ? a : "";
@@ -144,7 +142,8 @@ static bool same_text(const char *a, const char *b, bool must_be_known)
 	return strcmp(a, b) == 0 && (a[0] || !must_be_known);
 }
 
-/* From times of one run to times of another, by the anchor kernel; 0: not comparable. */
+/* Converts times of one run to those of another, by the anchor kernel. Returns 0 if they are not
+ * comparable. */
 static double time_scale(const struct run *from, const struct run *to)
 {
 	if (!from || !to || !same_text(from->driver, to->driver, true) ||
@@ -156,7 +155,6 @@ static double time_scale(const struct run *from, const struct run *to)
 	return same_text(from->uuid, to->uuid, true) ? 1 : 0;
 }
 
-/* ---- which of two rows of one family stays ---- */
 struct row_pair {
 	const struct tuned *tuned;
 	const struct tuned_entry *old_entry, *new_entry;
@@ -207,7 +205,7 @@ static bool has_bits_of(const struct tuned_entry *entry, const struct tuned_row 
 					       row->result.bits, NULL) == DIGEST_SAME);
 }
 
-/* Converted to the new entry's run if possible. */
+/* Returns the row's time, converted to the new entry's run if possible. */
 static double time_now(
 	const struct row_pair *pair, const struct tuned_row *row, const struct tuned_row *winner)
 {

@@ -23,7 +23,6 @@ const char *outcome_summary(enum outcome outcome)
 	return summaries[outcome];
 }
 
-/* ---- rules ---- */
 const char *name_skip(const char *text, bool with_dashes)
 {
 	if (!isalpha((unsigned char)*text) && *text != '_')
@@ -73,7 +72,6 @@ const struct record_rule kernel_hash_rule = {
 static const struct record_rule configuration_rule = {
 	.expected = "a configuration like \"BM=128,BN=256\"", .accepts = is_configuration};
 
-/* ---- time ---- */
 const char *const timing_names[] = {"measured", "predicted", NULL};
 
 #define TIME(field)                                                                                \
@@ -88,7 +86,6 @@ static const struct record_member time_members[] = {
 #undef TIME
 RECORD_DEFINE(struct summary, time_record, time_members, .name = "time_us", .open = true);
 
-/* ---- measured in addition to time ---- */
 #define MEASURED(field)                                                                            \
 	RECORD_VALUE(struct measured, field, #field, .low = 0, .high = INFINITY,                   \
 		.flags = RECORD_OPTIONAL | RECORD_NULLABLE | RECORD_ROUNDED)
@@ -116,7 +113,6 @@ static const struct record_member spent_members[] = {
 #undef SPENT
 RECORD_DEFINE(struct spent, spent_record, spent_members, .name = "spent", .open = true);
 
-/* ---- the whole ---- */
 #define ERROR(field)                                                                               \
 	RECORD_VALUE(                                                                              \
 		struct verification, field, #field, .flags = RECORD_NULLABLE, .absent = INFINITY)

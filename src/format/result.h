@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The result of a candidate, from the worker's reply to the journal, the selection, `check` and
- * `report`.
+ * The result of a candidate, which the worker's reply, the journal, the selection, `check` and
+ * `report` use.
  */
 #ifndef FORMAT_RESULT_H
 #define FORMAT_RESULT_H
@@ -44,30 +44,29 @@ const char *outcome_summary(enum outcome outcome);
 struct verification {
 	bool done;
 	uint64_t points;
-	uint64_t violations;              /* beyond the tolerance, including NaN */
+	uint64_t violations;              /* points beyond the tolerance, including NaN */
 	uint64_t first_bad;               /* index into the output */
 	double first_out, first_expected; /* NaN without violations */
 	double max_abs_error, max_rel_error;
 };
 
-/* 0: not measured; NaN: the card does not report it. */
+/* Measured in addition to time. 0: not measured; NaN: the GPU does not report the value. */
 struct measured {
-	double energy_j;                /* of one run, for the whole GPU */
-	double power_w;                 /* while the kernel ran repeatedly */
-	double energy_resolution_ratio; /* of energy and power */
-	/* while the kernel ran repeatedly; part of the readings (0 to 1) with the power limit
-	 * reached */
+	double energy_j;                /* energy of one run, for the whole GPU */
+	double power_w;                 /* power while the kernel ran repeatedly */
+	double energy_resolution_ratio; /* relative resolution of energy and power */
+	/* clock while it ran repeatedly; part of the readings (0 to 1) at the power limit */
 	double clock_hz, power_cap_ratio;
 };
 
-/* Host time of the measuring worker, in milliseconds. 0: not known. */
+/* Host time that the measuring worker spent, in milliseconds. 0: not known. */
 struct spent {
-	double load_ms;     /* with workspaces and tensor maps */
-	double expected_ms; /* with inputs */
-	double verify_ms;   /* two runs */
-	double digest_ms;   /* on probe inputs */
+	double load_ms;     /* loading, including workspaces and tensor maps */
+	double expected_ms; /* computing inputs and expected outputs */
+	double verify_ms;   /* verifying, with two runs */
+	double digest_ms;   /* computing digests on probe inputs */
 	double sample_ms;
-	double confirm_ms; /* with the second timed series */
+	double confirm_ms; /* verifying again, with the second timed series */
 };
 
 struct result {
@@ -75,26 +74,26 @@ struct result {
 	char *configuration;         /* "BM=128,...", canonical; NULL in a reply */
 	char kernel_hash[HASH_SIZE]; /* "" in a reply */
 	enum outcome outcome;
-	char *detail;   /* message of the compiler or driver, or why it was pruned; or NULL */
-	char *warnings; /* of the compiler, or NULL */
+	char *detail;   /* message of the compiler or driver, reason for pruning, or NULL */
+	char *warnings; /* compiler warnings, or NULL */
 	uint32_t flags; /* union over launches */
 	struct kernel_resources *resources; /* per launch; NULL: never compiled */
 	size_t launch_count;
 	struct score score; /* launch_count 0: not scored */
 	struct verification verification;
-	enum verified verified;     /* the reference of the comparison, if any */
+	enum verified verified;     /* which reference the outputs were compared with, if any */
 	struct output_digest *bits; /* NULL: not known */
-	bool by_program;            /* by the user's program */
+	bool by_program;            /* the user's program measured it */
 	struct measured measured;
 	struct spent spent;
 	double *samples_us;
 	size_t sample_count;
-	struct summary time; /* of samples_us; count 0: not timed */
+	struct summary time; /* summary of samples_us; count 0: not timed */
 	bool is_timed;
 	bool predicted;
 	double compile_seconds;
 	bool from_cache;
-	double at_s; /* since the problem's start; 0: not known */
+	double at_s; /* seconds since the problem's start; 0: not known */
 };
 
 RECORD_DECLARE(struct verification, verification_record);
@@ -102,10 +101,10 @@ RECORD_DECLARE(struct measured, measured_record);
 RECORD_DECLARE(struct spent, spent_record);
 RECORD_DECLARE(struct result, result_record);
 void result_release(struct result *result);
-/* Adds what another job of the candidate found, and takes ownership of it. */
+/* Adds the result of another job of the candidate, and takes ownership of it. */
 void result_add(struct result *result, struct result *found);
 void result_summarise(struct result *result);
-/* samples_us may be the result's own. */
+/* samples_us may be result->samples_us. */
 void result_set_samples(struct result *result, const double *samples_us, size_t count);
 void result_add_samples(struct result *result, const double *samples_us, size_t count);
 
@@ -114,7 +113,8 @@ void result_add_samples(struct result *result, const double *samples_us, size_t 
 RECORD_DECLARE(struct summary, time_record);
 extern const char *const timing_names[];
 extern const struct record_rule family_name_rule, kernel_hash_rule;
-/* Letters, digits, '_' and, with_dashes, '-' except at the start. NULL: no name. */
+/* Skips a name: letters, digits (not first), '_' and, with_dashes, '-' (not first). Returns NULL if
+ * the text starts with no name. */
 const char *name_skip(const char *text, bool with_dashes);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "record/record_write.h"
 
-/* ---- the GPU model ---- */
 static bool is_arch(const char *text)
 {
 	size_t digits;
@@ -100,7 +99,6 @@ bool gpu_model_same(const struct gpu_model *a, const struct gpu_model *b)
 	       a->compute_capability == b->compute_capability && a->sm_count == b->sm_count;
 }
 
-/* ---- the run ---- */
 static bool is_device_kind(const char *text)
 {
 	static const char *const kinds[] = {"cuda", "model", "replay", "program", NULL};

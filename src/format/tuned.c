@@ -25,7 +25,7 @@ void tuned_init(struct tuned *tuned, const char *path, struct gpu_model device)
 		.entries = memory_zeroed(1, sizeof(*tuned->entries))};
 }
 
-/* 0: no regular file. */
+/* Returns zeros if the path is not a regular file. */
 static struct tuned_version tuned_version_of(const char *path)
 {
 	struct stat info;
@@ -50,7 +50,7 @@ static enum status read_list(
 	struct json_at element;
 	enum status status;
 
-	/* of another format they would give misleading errors */
+	/* check the format before members, which would give misleading errors */
 	TRY(json_expect(&list->root, JSON_OBJECT, err));
 	found = json_string_of(&list->root, "format");
 	if (json_expect_format(&list->root, "tiletune.tuned/1", err) != STATUS_OK)

@@ -10,7 +10,7 @@
 #define RESULT(field, key, ...) RECORD_VALUE(struct tuned_row, result.field, key, ##__VA_ARGS__)
 #define CONFIGURATION           RECORD_NAMED_VALUES(struct tuned_row, configuration, "configuration")
 #define TIME                    RECORD_NESTED(struct tuned_row, result.time, time_record, "time_us")
-/* `none` if the member is absent. */
+/* A number that is `none` if the member is absent. */
 #define AMOUNT(type, field, none, ...)                                                             \
 	RECORD_VALUE(type, field, #field, .flags = RECORD_OPTIONAL, .absent = (none), .low = 0,    \
 		.high = INFINITY, ##__VA_ARGS__)
@@ -45,7 +45,6 @@ static const struct record_member launch_members[] = {
 RECORD_DEFINE(
 	struct tuned_launch, tuned_launch_record, launch_members, .name = "launch", .open = true);
 
-/* ---- rows ---- */
 static const struct record_member workspace_members[] = {
 	RECORD_TEXT(struct plan_buffer, name, "name"),
 	RECORD_VALUE(struct plan_buffer, bytes, "bytes"),
@@ -96,7 +95,7 @@ static RECORD_DEFINE(
 
 static const char *const row_bound_names[] = {"clock", "dram", NULL};
 
-/* Only winners have others. */
+/* Members of all rows. Only winners have more. */
 #define SHORT_MEMBERS                                                                              \
 	RESULT(family, "family", .rule = &family_name_rule), CONFIGURATION, TIME,                  \
 		AMOUNT(struct tuned_row, regs_per_thread, -1),                                     \
@@ -153,7 +152,6 @@ static const struct record_member tied_members[] = {
 };
 static RECORD_DEFINE(struct tuned_row, tied_record, tied_members, .name = "tied", .open = true);
 
-/* ---- other members of an entry ---- */
 static const struct record_member space_members[] = {
 	RECORD_VALUE(struct tuned_space, product, "product", .low = 0, .high = INFINITY),
 	RECORD_VALUE(struct tuned_space, legal, "legal"),
@@ -194,7 +192,6 @@ static const struct record_member entry_bits_members[] = {
 static RECORD_DEFINE(
 	struct tuned_bits, entry_bits_record, entry_bits_members, .name = "bits", .open = true);
 
-/* ---- the entry ---- */
 static bool is_operation_name(const char *text)
 {
 	text = name_skip(text, false);
@@ -273,8 +270,7 @@ void tuned_row_shorten(struct tuned_row *row)
 	*row = part;
 }
 
-/* ---- rows that are tied with the winner ---- */
-/* The row has only the members of tied_record. */
+/* Drops members that equal the winner's. The row has only the members of tied_record. */
 static struct tuned_row difference_from(const struct tuned_row *winner, struct tuned_row *row)
 {
 	struct named_values whole = row->configuration;
@@ -313,7 +309,6 @@ struct tuned_row tuned_entry_tied(const struct tuned_entry *entry, const struct 
 		.result.time = tied->result.time};
 }
 
-/* ---- which row wins ---- */
 struct tuned_row *tuned_entry_row(struct tuned_entry *entry, const char *family)
 {
 	if (strcmp(entry->winner.result.family, family) == 0)
