@@ -173,7 +173,6 @@ static enum status append_data(struct text *page, const struct report *report,
 	return STATUS_OK;
 }
 
-/* ---- the table of winners for viewers without scripts ---- */
 struct format_text report_tile(const char *configuration)
 {
 	static const char *const names[] = {"BM", "BN", "BK"};
@@ -223,7 +222,6 @@ static void append_winners(struct text *page, const struct report *report)
 	text_append(page, "</tbody></table>\n");
 }
 
-/* ---- the page ---- */
 static void append_title(struct text *page, const struct report *report)
 {
 	const struct report_entry *first = &report->entries[0];

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-/* ---- files ---- */
 static const char *const journal_endings[] = {".journal.jsonl", ".journal.jsonl.gz"};
 
 /* "out/h200.journal.jsonl.gz" -> "out/h200" */
@@ -141,7 +140,6 @@ static void take_searches(struct report_entry *entry, const struct journal_recor
 	take_candidates(entry);
 }
 
-/* ---- entries ---- */
 static struct report_entry *entry_add(struct report *report, const struct report_source *source)
 {
 	struct report_entry *entry;
@@ -198,7 +196,7 @@ static void add_tuned(struct report *report, const struct report_source *source)
 	}
 }
 
-/* Whether a resumed run's problem is also in its successor, and so is shown there. */
+/* Returns whether a resumed run's problem is also in its successor, and so is shown there. */
 static bool is_superseded(const struct journal_record *journal, const struct journal_run *run,
 	const struct journal_problem *problem)
 {
@@ -274,8 +272,7 @@ static char *entry_title(const struct report *report, struct report_entry *entry
 	return whole;
 }
 
-/* ---- the report ---- */
-/* Whether this is the journal of a tuned file that is also named. */
+/* Returns whether this is the journal of a tuned file that is also named. */
 static bool is_read_with_another(const struct report_options *options, size_t path)
 {
 	CLEANUP(memory_free) char *stem = path_stem(options->paths[path]);

@@ -31,15 +31,15 @@ struct report_entry {
 	const char *label; /* label of the source, or of the journal's run */
 	char *operation;
 	char *problem;         /* canonical text */
-	char *title;           /* without keys that have default values */
+	char *title;           /* problem without keys that have default values */
 	const struct run *run; /* NULL: not known */
 	const struct gpu_model *device;
 	const struct tuned_entry *tuned; /* NULL: the search did not end */
 	bool predicted;
 	/* The best result so far if the search did not end; NULL: no candidate has a time. */
 	const struct result *winner;
-	char *configuration; /* of the winner */
-	double tflops;       /* of the winner; 0: not known */
+	char *configuration; /* the winner's configuration */
+	double tflops;       /* the winner's speed; 0: not known */
 	struct report_search
 		*searches; /* newest first: a run, followed by the runs that it resumed */
 	size_t search_count;

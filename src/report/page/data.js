@@ -25,7 +25,7 @@ async function unpack(id) {
 }
 
 // ---- configurations ----
-// "BM=128,BN=256" -> {BM: 128, BN: 256}; of a program's free text: {}
+// "BM=128,BN=256" -> {BM: 128, BN: 256}; a program's free text -> {}
 function valuesOf(text) {
 	const values = Object.create(null);
 	for (const pair of text.includes("{") ? [] : text.split(",")) {
@@ -61,7 +61,7 @@ function rowOf(json) {
 }
 
 // ---- journals ----
-// Lines of evaluations are kept as text, by run and number of their problem, until their problem is shown.
+// Stores lines of evaluations as text, by run and number of their problem, until the problem is shown.
 function readJournal(text, label, notices) {
 	const journal = { runs: new Map(), problems: new Map() };
 	const problem = (run, number) => {
@@ -119,7 +119,7 @@ function isOf(row, other) {
 	return row.configuration === other.configuration && row.family === other.family;
 }
 
-// All candidates of an entry, in the order of the search; for a repeated one the newest run's.
+// Returns all candidates of an entry in the order of the search; for a repeated candidate, the newest run's result.
 function candidatesOf(entry) {
 	if (entry.candidates)
 		return entry.candidates;
@@ -140,7 +140,7 @@ function candidatesOf(entry) {
 				found.set(key, candidateOf(line));
 				continue;
 			}
-			// measuring candidates again begins another round, by which the winner was selected
+			// measuring candidates again begins another round; the last round selected the winner
 			const known = finals.get(key) ?? { rounds: new Map() }, final = candidateOf(line).search;
 			round += known.round === round;
 			known.rounds.set(round, final);
@@ -157,7 +157,7 @@ function candidatesOf(entry) {
 	return entry.candidates;
 }
 
-// The clock drift since an earlier round of the final measurement, by those that were in the last one too.
+// Returns the clock drift since an earlier round of the final measurement, from the candidates in both that and the last round.
 function clockOf(entry, timed, round) {
 	entry.clocks ??= new Map();
 	if (!entry.clocks.has(round)) {
@@ -236,7 +236,7 @@ async function readComparisons() {
 	return found;
 }
 
-// Times of libraries and of the family's kernel that was timed in turn with them, for the entry's problem.
+// Returns the times of libraries for the entry's problem, and of the family's kernel that was timed in turn with them.
 function librariesOf(entry, comparisons) {
 	const isOfEntry = row => row.problem && row.family?.startsWith(`${entry.operation}/`)
 		&& Object.entries(valuesOf(row.problem)).every(([key, value]) => entry.keys[key] === value);
@@ -270,7 +270,7 @@ function entryOf(given, id, source, sheets) {
 // ---- the card's limits, TFLOP/s ----
 const PIPES = [["tensor_wgmma_flop", "wgmma"], ["tensor_mma_flop", "mma.sync"], ["fp32_flop", "CUDA cores, fp32"]];
 
-// At the boost clock, and at the clock under dense tensor load; the fastest first.
+// Returns rates at the boost clock and at the clock under dense tensor load, the fastest first.
 function ceilingsOf(entry) {
 	const sheet = entry.sheet;
 	return (sheet ? PIPES : []).map(([pipe, name], i) => {
@@ -279,7 +279,7 @@ function ceilingsOf(entry) {
 	}).filter(c => c.tflops > 0).sort((a, b) => b.tflops - a.tflops);
 }
 
-// The card's limit at a problem's arithmetic intensity: DRAM's bandwidth, or the fastest pipe.
+// Returns the card's limit at a problem's arithmetic intensity: DRAM bandwidth, or the fastest pipe.
 function limitOf(entry) {
 	const peak = ceilingsOf(entry)[0]?.tflops;
 	return peak && entry.intensity > 0 ? Math.min(peak, entry.intensity * entry.sheet.dram_bytes_per_s * 1e-12) : undefined;

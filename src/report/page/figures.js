@@ -2,7 +2,7 @@
 // and keyboard, and plots can be zoomed.
 
 // ---- readable numbers ----
-// Four significant digits without an exponent.
+// Formats a number with four significant digits and no exponent.
 function show(value) {
 	if (!Number.isFinite(value))
 		return "";
@@ -18,7 +18,7 @@ function showTime(us) {
 	return us >= 1e7 ? `${show(us / 1e6)} s` : us >= 1e4 ? `${show(us / 1e3)} ms` : `${show(us)} µs`;
 }
 
-// An interval with both ends in one unit.
+// Formats an interval with both ends in one unit.
 function showSpan(low, high) {
 	const [unit, us] = high >= 1e7 ? ["s", 1e6] : high >= 1e4 ? ["ms", 1e3] : ["µs", 1];
 	return `${show(low / us)} to ${show(high / us)} ${unit}`;
@@ -96,7 +96,7 @@ function nearest(canvas, x, y) {
 	return best;
 }
 
-// The mark that an arrow key leads to: the next in reading order, or the next line of cells.
+// Returns the mark that an arrow key leads to: the next in reading order, or in the next line of cells.
 function step(canvas, key) {
 	const marks = canvas.marks, at = marks.indexOf(canvas.here);
 	const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: canvas.columns ?? 1, ArrowUp: -(canvas.columns ?? 1) }[key];
@@ -264,7 +264,7 @@ function plot({ series, x, y, lines = [], winner, width = 480, height = 320, ...
 			return;
 		for (let x = end - wide - 2; x >= start - wide; x -= 12)
 			for (const above of [true, false]) {
-				// for a slanted line: above to its left, below to its right
+				// a slanted line has its label above on the left, or below on the right
 				const line = Y.at(to[1]) + slope * ((above ? x + wide : x) - X.at(to[0])), y = above ? line - high - 3 : line + 3;
 				if (x >= left && x + wide <= right && y >= top - 14 && y + high <= bottom)
 					places.push({ x, y });

@@ -101,7 +101,7 @@ function sweepFigures(group, select) {
 	const families = [...new Set(group.points.flatMap(p => p.entry.families.map(row => row.family)))];
 	const of = families.length > 1 ? families.slice(0, 5).map((family, i) => series(shortFamily(first.entry, family), i + 1,
 		p => p.entry.families.find(row => row.family === family))) : [];
-	// the start of one more wave, between sizes that are near each other
+	// mark where another wave starts, between sizes that are near each other
 	const edges = group.points.slice(1).map((p, i) => [group.points[i], p]).filter(([a, b]) => waves(b) > waves(a) &&
 		b.size <= 1.3 * a.size).map(([a, b]) => (a.size + b.size) / 2);
 	const lines = edges.map(size => ({ kind: "edge", points: [[size, 1e-9], [size, 1e9]] })),

@@ -105,7 +105,7 @@ const BOUNDS = { tensor: "the tensor cores", fp32: "the CUDA cores", mufu: "spec
 	instructions: "the issue of instructions", smem: "shared memory",
 	l2: "the L2 cache", dram: "device memory", latency: "latency" };
 
-// Names of resources in the files that are not words.
+// Labels of resources whose names in the files are not words.
 const RESOURCES = { smem: "shared memory", l2: "L2", dram: "DRAM", fp32: "CUDA cores", mufu: "special functions" };
 
 function countOf(count, word) {
@@ -118,7 +118,7 @@ function launchedOf(entry, score) {
 	return all > score.slots_per_wave ? score.slots_per_wave / all : 1;
 }
 
-// SMs for which the launch has no block.
+// Tells how many SMs get no block of the launch.
 function idleText(entry, score) {
 	const idle = Math.round(entry.sheet?.sm_count * (1 - launchedOf(entry, score)));
 	return idle > 0 ? `, ${countOf(idle, "idle SM")}` : "";

@@ -8,7 +8,7 @@ function candidateTip(entry, c) {
 			c.configuration];
 }
 
-// Labels of an axis; neighbours share one if there are many values.
+// Makes the labels of an axis; neighbours share a label if there are many values.
 function axisOf(values) {
 	const sorted = [...new Set(values)].sort((a, b) => a - b);
 	let by = 1;

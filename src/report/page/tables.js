@@ -15,8 +15,8 @@ function wordsOf(...texts) {
 // marked(row): a row's class; group(row): the head above rows that follow each other; pinned(row): drawn before all others are asked for
 // words: texts of a row that the filter looks into; page: how many rows are drawn at first; details(row): what a row unfolds
 function table({ name, columns, rows, words, page = 15, filter, details, filtered, sort, marked, group, pinned }) {
-	// values that all rows share are shown below the table; of a single row only empty values are left
-	// out
+	// values that all rows share are shown below the table; a table with a single row omits only empty
+	// values
 	const same = columns.filter(c => !c.always && rows.length && rows.every(row => c.text(row) === (rows.length > 1 ? c.text(rows[0]) : "")));
 	const shown = columns.filter(c => !same.includes(c));
 	const constants = same.filter(c => c.text(rows[0]) !== "").map(c => `${c.name} ${c.text(rows[0])}`).join("; ");
@@ -88,7 +88,7 @@ function table({ name, columns, rows, words, page = 15, filter, details, filtere
 		constants ? node("p", { class: "muted" }, `The same in all rows: ${constants}.`) : undefined);
 }
 
-// Names and values of an object, one line each: a device, a run.
+// Shows names and values of an object, such as a device or a run, one per line.
 function facts(title, object) {
 	const lines = [];
 	const add = (prefix, value) => {
