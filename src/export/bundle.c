@@ -178,7 +178,6 @@ static enum status answer(const struct export_source *source, const struct probl
 	return STATUS_OK;
 }
 
-/* ---- files ---- */
 static void put_file(struct bundle *bundle, struct text *file)
 {
 	struct ttl_header header = {.version = TTL_VERSION,

@@ -14,7 +14,6 @@ static const size_t item_bytes[] = {
 #undef TTL_TABLE
 };
 
-/* ---- tables ---- */
 uint32_t bundle_count(const struct bundle *bundle, enum ttl_table table)
 {
 	return (uint32_t)(bundle->tables[table].length / item_bytes[table]);
@@ -48,7 +47,6 @@ ttl_text bundle_put_text(struct bundle *bundle, const char *string)
 	return (ttl_text)(found - texts->data);
 }
 
-/* ---- sizes ---- */
 /* Sets the names of the launches' entries and of the symbols to those in the code. */
 static enum status take_names(
 	struct kernel_store *store, const struct build *build, struct plan *plan, struct error *err)
@@ -64,7 +62,7 @@ static enum status take_names(
 	return kernel_take_symbols(kernels, plan, err);
 }
 
-/* Whether problems that do not name the key have this value. */
+/* Returns whether problems that do not name the key have this value. */
 static bool is_default(const struct problem *problem, size_t key)
 {
 	const struct operation *operation = problem->operation;
@@ -105,7 +103,6 @@ static void put_sizes(struct bundle *bundle, const struct problem *problem, stru
 	}
 }
 
-/* ---- plans ---- */
 static void put_argument(
 	struct bundle *bundle, const struct plan *plan, const struct plan_argument *from)
 {

@@ -39,8 +39,8 @@ enum status bundle_serves(struct bundle *bundle, const struct tuned_entry *entry
 /* Adds an image of each unit. The kernel must compile for the architecture. */
 enum status bundle_put_images(
 	struct bundle *bundle, const struct export_kernel *kernel, size_t arch, struct error *err);
-/* Adds an entry, after the keys of its operation. arch 0: an entry of the tuned file, which gets an
- * * image for each architecture that it serves, as serves[] says; else a default entry. */
+/* Adds an entry, after the keys of its operation. With arch 0 this is an entry of the tuned file,
+ * which gets an image for each architecture for which serves[] is true; else a default entry. */
 enum status bundle_put_entry(struct bundle *bundle, const struct tuned_entry *entry, size_t arch,
 	bool *serves, struct error *err);
 

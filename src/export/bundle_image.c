@@ -4,7 +4,7 @@
 
 #include "export/bundle_entry.h"
 
-/* "sm_90a", "compute_80" */
+/* arch is "sm_90a" or "compute_80", for example. */
 static void put_image(
 	struct bundle *bundle, uint32_t unit, const char *arch, const struct text *compiled)
 {

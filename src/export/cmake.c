@@ -79,7 +79,7 @@ static struct json *entry_json(const struct tuned_entry *entry)
 	return json;
 }
 
-/* For the example: the folder of its sources. */
+/* Returns the folder of the entry's sources, for the example. */
 static const char *folder_of(const struct export_source *source)
 {
 	const struct tuned_entry *entry = source->entry_count ? source->entries[0] : NULL;
@@ -93,7 +93,7 @@ static const char *folder_of(const struct export_source *source)
 		       : "/usr/local/share/tiletune/templates) # of your installation";
 }
 
-/* For the example: whether its options select the C++ dialect. */
+/* Returns whether the entry's options select the C++ dialect, for the example. */
 static bool has_standard(const struct export_source *source)
 {
 	char *const *option = source->entry_count ? source->entries[0]->winner.options : NULL;

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "export/export.h"
 
-/* The characters that make and a shell do not interpret; values are used in recipes. */
+/* Characters that neither make nor a shell interprets, because values are used in recipes. */
 static const char plain[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _./+=:,-";
 
@@ -19,7 +19,7 @@ struct fragment {
 	struct text *text;
 	const struct tuned_entry *entry;
 	struct error *err;
-	enum status status; /* of the first value with other characters */
+	enum status status; /* error of the first value with other characters */
 };
 
 /* Writes PREFIX_NAME := and the formatted value. */
