@@ -28,7 +28,8 @@ double advice_gain_ratio(const struct advice *row)
 	return advice_is_same_work(row) ? row->net_gain_ratio : row->throughput_gain_ratio;
 }
 
-/* Other families may be legal for the roundest sizes. NULL: the given problem is as round. */
+/* Returns the problem with the roundest sizes, for which other families may be legal, or NULL if
+ * the given problem is as round. */
 static const struct problem *roundest(const struct advise *advise, const struct problem *asked)
 {
 	const struct problem *best = NULL;
@@ -137,7 +138,7 @@ static double promise(
 	return best_us;
 }
 
-/* Predictions for hopeless families take most of the time and change nothing. */
+/* Excludes hopeless families, whose predictions take most of the time and change nothing. */
 static enum status tune(
 	const struct advise *advise, const struct problem *problem, struct error *err)
 {
@@ -240,7 +241,6 @@ static enum status open_rows(struct advise *advise, const struct problem *asked,
 	return STATUS_OK;
 }
 
-/* ---- the comparison ---- */
 static double copy_us(
 	const struct advice *asked, const struct advice *row, const struct device_spec *device)
 {
@@ -269,7 +269,7 @@ static void advise_compare(const struct advise *advise, struct advice *row)
 	row->net_gain_ratio = before->median / now->median - 1;
 	row->throughput_gain_ratio = (1 + row->net_gain_ratio) * row->work / asked->work - 1;
 	row->copy_us = copy_us(asked, row, advise->run->context->device->spec);
-	/* half the intervals of both */
+	/* sum of half the relative intervals of both times */
 	least_ratio = (before->ci95_high - before->ci95_low) / before->median / 2 +
 		      (now->ci95_high - now->ci95_low) / now->median / 2;
 	row->rank_ratio = advice_gain_ratio(row);
@@ -278,7 +278,6 @@ static void advise_compare(const struct advise *advise, struct advice *row)
 		advise->run->context->device->spec, &advise->run->context->catalogue, asked, row);
 }
 
-/* ---- "why" of the winners' rows ---- */
 static const struct record_member change_members[] = {
 	RECORD_VALUE(struct variant_change, name, "name"),
 	RECORD_VALUE(struct variant_change, from, "from"),

@@ -28,7 +28,7 @@ struct advice {
 	/* Only for variants with an entry: */
 	double net_gain_ratio;        /* time of the given problem / time of this one - 1 */
 	double throughput_gain_ratio; /* the same for work per second, counting padding */
-	double copy_us;               /* to copy the tensors whose layout differs once */
+	double copy_us;               /* time to copy once the tensors whose layout differs */
 	bool is_better;               /* exceeds both intervals and advice_gain_least_ratio */
 	struct advice_reason *reasons;
 	size_t reason_count;
@@ -43,14 +43,14 @@ struct advise {
 };
 
 /* `run` needs no problems; its tuned file gets the entries. `text` is the problem as the user wrote
- * * it. Fails if the given problem cannot be tuned. */
+ * it. Fails if the given problem cannot be tuned. */
 enum status advise_run(struct advise *advise, struct tune_run *run, const struct problem *problem,
 	const char *text, struct error *err);
 void advise_release(struct advise *advise);
 
 /* The gain in time for padding and pitches, in throughput for other sizes. */
 double advice_gain_ratio(const struct advice *row);
-/* Whether the variant computes what was requested, apart from zeros and gaps. */
+/* Returns whether the variant computes what was requested, apart from zeros and gaps. */
 bool advice_is_same_work(const struct advice *row);
 void advice_explain(const struct device_spec *device, const struct catalogue *catalogue,
 	const struct advice *asked, struct advice *row);

@@ -48,7 +48,6 @@ const char *const lookup_grade_names[] = {
 	NULL,
 };
 
-/* ---- options ---- */
 static void add_reason(struct lookup *lookup, const char *reason)
 {
 	const size_t reasons_shown = 3;
@@ -59,7 +58,7 @@ static void add_reason(struct lookup *lookup, const char *reason)
 		text_appendf(&lookup->reasons, "%s%s", lookup->reasons.length ? "; " : "", reason);
 }
 
-/* Infinite if the default configuration is not legal. */
+/* Predicts infinity if the default configuration is not legal. */
 static enum status predict_default(
 	struct bound_family *bound, double *predicted_us, struct error *err)
 {
@@ -95,8 +94,7 @@ static struct row_family *find_family(struct lookup *lookup, const char *name)
 	return found;
 }
 
-/* ---- a class ---- */
-/* Whether the problem differs from the entry only in the key of its class. */
+/* Returns whether the problem differs from the entry only in the key of its class. */
 static bool is_of_class(const struct problem *problem, const struct tuned_entry *entry)
 {
 	const char *key = entry->bits ? strchr(entry->bits->rule, '=') : NULL;
@@ -108,7 +106,7 @@ static bool is_of_class(const struct problem *problem, const struct tuned_entry 
 	       problem_differs_in(problem, there, key + 1);
 }
 
-/* Whether the entry has the digests of the problem's class. */
+/* Returns whether the entry has the digests of the problem's class. */
 static bool has_bits_of_class(const struct lookup_request *request, const struct tuned_entry *entry,
 	const struct problem *problem)
 {
@@ -136,8 +134,8 @@ static bool has_model(const struct family *family)
 	return false;
 }
 
-/* Whether the option is no slower than the untuned default. Without a model predictions cannot
- * tell. */
+/* Returns whether the option is no slower than the untuned default. Without a model predictions
+ * cannot tell. */
 static bool is_eligible(const struct lookup_option *option)
 {
 	const struct candidate *candidate = &option->candidate;
@@ -384,7 +382,6 @@ void lookup_answer_release(struct lookup_answer *answer)
 	*answer = (struct lookup_answer){0};
 }
 
-/* ---- as an entry ---- */
 static void put_time(struct json *json, const char *name, double time_us)
 {
 	if (isfinite(time_us))

@@ -26,9 +26,9 @@ struct lookup_answer {
 	struct tuned_row result; /* launches for this problem; the time is predicted unless exact */
 	const struct tuned_entry *from; /* an entry of the file; NULL: refused */
 	double predicted_us;            /* infinite: refused */
-	struct prediction_basis basis;  /* of predicted_us */
-	double default_us;          /* of the family's default; infinite: it is not legal here */
-	double model_best_us;       /* of all configurations; infinite: not requested */
+	struct prediction_basis basis;  /* origin of predicted_us */
+	double default_us;              /* time of the family's default; infinite: not legal here */
+	double model_best_us;       /* best time of all configurations; infinite: not requested */
 	double expected_loss_ratio; /* predicted_us / the shortest of these, - 1; NaN: refused */
 	int64_t considered, legal;  /* distinct configurations in the file, and those that are
 				       legal here; or -1 */
@@ -38,7 +38,7 @@ struct lookup_request {
 	const struct catalogue *catalogue;
 	const struct device_spec *device; /* device that the problem will run on */
 	const struct tuned *tuned;
-	enum objective objective; /* of the entries that are used */
+	enum objective objective; /* objective of the entries to use */
 	bool bits;                /* use only entries of a class of the problem (tune --bits) */
 	bool assume;              /* with bits: allow LOOKUP_ASSUMED */
 	bool without_best;        /* skip scoring the whole space */

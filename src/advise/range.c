@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "engine/explanation.h"
 
-/* ---- which configuration ---- */
 static enum status range_choose(const struct candidates *pool, size_t *best, struct error *err)
 {
 	bool any = false;
@@ -72,7 +71,6 @@ static enum status choose_configuration(struct range *range, struct error *err)
 		       : status;
 }
 
-/* ---- running ---- */
 static void find_entries(struct range *range)
 {
 	const struct problem_list *problems = range->problems;
@@ -117,7 +115,6 @@ void range_release(struct range *range)
 	*range = (struct range){0};
 }
 
-/* ---- results ---- */
 const struct launch_score *range_score(const struct range *range, size_t problem)
 {
 	const struct tuned_entry *entry = range->entries[problem];

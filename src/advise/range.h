@@ -24,7 +24,7 @@ void range_release(struct range *range);
 
 /* The score of the longest launch; NULL without an entry. */
 const struct launch_score *range_score(const struct range *range, size_t problem);
-/* Whether the number of waves changes at this size. */
+/* Returns whether the number of waves changes at this size. */
 bool range_is_edge(const struct range *range, size_t problem);
 /* The sizes that differ: "M=1792,N=1792". The caller frees the text. */
 char *range_sizes(const struct range *range, size_t problem);

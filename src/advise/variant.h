@@ -23,7 +23,7 @@ enum {
 
 struct variant_change {
 	size_t key;       /* index in the operation */
-	const char *name; /* of the key, borrowed */
+	const char *name; /* name of the key, borrowed */
 	int64_t from, to;
 };
 
