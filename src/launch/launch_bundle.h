@@ -62,7 +62,7 @@ struct ttl_run {
 	const struct ttl_kernel *kernel;
 	CUlaunchConfig *configs;       /* one per step */
 	CUlaunchAttribute *attributes; /* TTL_ATTRIBUTES per step */
-	void **params;                 /* of all steps */
+	void **params;                 /* arguments of all steps */
 	int64_t *values;
 	CUdeviceptr *buffers;
 	CUtensorMap *maps;

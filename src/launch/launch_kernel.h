@@ -7,7 +7,8 @@
 
 #include "launch_bundle.h"
 
-/* Whether the image is an ELF file whose parts lie within it. The driver trusts these offsets. */
+/* Returns whether the image is an ELF file whose parts lie within it. The driver trusts these
+ * offsets. */
 static int ttl_is_elf(const unsigned char *image, uint64_t bytes)
 {
 	const struct {
@@ -66,7 +67,7 @@ static const struct ttl_image *ttl_image_for(const struct ttl_bundle *b,
 	return best;
 }
 
-/* The lowest rank of its units; 0: a step has no image for the GPU. */
+/* Returns the lowest rank of the entry's units, or 0 if a step has no image for the GPU. */
 static uint32_t ttl_entry_rank(
 	const struct ttl_bundle *b, const struct ttl_entry *entry, uint32_t capability)
 {

@@ -154,7 +154,7 @@ static enum ttl_status ttl_bind_buffers(struct ttl_run *run, const struct ttl_te
 		      : TTL_OK;
 }
 
-/* Tensor maps need an alignment. */
+/* Aligns tensor maps to 64 bytes. */
 static struct ttl_run *ttl_run_new(const struct ttl_kernel *kernel)
 {
 	const struct ttl_entry *entry = kernel->entry;

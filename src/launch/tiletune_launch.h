@@ -99,12 +99,12 @@ struct ttl_map { /* a TMA descriptor, innermost dimension first */
 };
 struct ttl_symbol { /* a variable in __constant__ or __device__ memory that holds a tensor */
 	ttl_text name;
-	uint32_t unit;   /* whose image may contain it */
+	uint32_t unit;   /* unit whose image may contain the variable */
 	uint32_t buffer; /* index in the entry; each launch copies it before the first step */
 };
 struct ttl_step { /* a launch */
 	ttl_text entry;
-	uint32_t unit; /* whose image contains it */
+	uint32_t unit; /* unit whose image contains the kernel */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t smem_dynamic_bytes, repeat; /* launches in a row */
 	uint32_t is_cooperative;
@@ -115,12 +115,12 @@ enum ttl_kind {
 	TTL_MAP,
 	TTL_I32,
 	TTL_F32,
-	TTL_NUMBER /* of any other type or size */
+	TTL_NUMBER /* a number of any other type or size */
 };
 struct ttl_argument {
-	ttl_text name; /* of the buffer or map; else empty */
+	ttl_text name; /* name of the buffer or map; empty for numbers */
 	uint32_t kind;
-	uint32_t index; /* index of buffer or map in the entry; for a number, its bytes */
+	uint32_t index; /* index of buffer or map in the entry; for a number, its size in bytes */
 	uint32_t unused;
 	int64_t bits; /* value of a number */
 };
@@ -133,7 +133,7 @@ struct ttl_image { /* a unit that was compiled for an architecture */
 	uint64_t offset, bytes; /* range in the table of code */
 };
 
-/* The layout of 64-bit machines. */
+/* Fails to compile unless structs have the layout of 64-bit machines. */
 typedef char ttl_layout[sizeof(struct ttl_entry) == 80 && sizeof(struct ttl_map) == 120 &&
 					sizeof(struct ttl_step) == 64 &&
 					sizeof(struct ttl_image) == 32
@@ -234,7 +234,7 @@ void ttl_unload(struct ttl_kernel *kernel);
  * stream must not be captured. */
 enum ttl_status ttl_bind(const struct ttl_kernel *kernel, const struct ttl_tensor *tensors,
 	size_t count, CUstream stream, struct ttl_run **run, struct ttl_error *err);
-/* The address counts from the next launch on. */
+/* Sets a tensor's address from the next launch on. */
 enum ttl_status ttl_set(
 	struct ttl_run *run, const char *name, CUdeviceptr address, struct ttl_error *err);
 /* Queues the kernel's launches on the stream. */
