@@ -38,7 +38,6 @@ enum {
 	ROWS_SHOWN = 3, /* per kind; --json prints all */
 };
 
-/* ---- one problem ---- */
 static const char *heading(enum variant_kind kind)
 {
 	static const char *const headings[] = {
@@ -126,7 +125,6 @@ static void print_advice(const struct advise *advise)
 			100 * advice_gain_least_ratio);
 }
 
-/* ---- a range ---- */
 static void print_point(const struct range *range, size_t i)
 {
 	const struct launch_score *score = range_score(range, i);
@@ -164,7 +162,6 @@ static void print_range(const struct range *range)
 			range->missing, count);
 }
 
-/* ---- the command ---- */
 struct advising {
 	const struct advise_command *command;
 	struct context context;

@@ -188,7 +188,6 @@ static enum status export_table(
 	return write_bytes(exporting->output, &text, err);
 }
 
-/* ---- kernels ---- */
 /* Returns "x.cubin" for a single unit, and "x.0.cubin", "x.1.cubin" for several. */
 static char *unit_path(
 	const char *output, const struct export_format *format, size_t unit, size_t count)

@@ -27,7 +27,6 @@ static const struct option report_option_table[] = {
 	{0},
 };
 
-/* ---- the table for a terminal ---- */
 /* Only ASCII is used, as in all terminal output. */
 static void time_of(double time_us)
 {
@@ -141,7 +140,6 @@ static void report_table(const struct report *report)
 	}
 }
 
-/* ---- the command ---- */
 static enum status report_run(
 	void *options_, const struct string_list *positional, struct error *err)
 {

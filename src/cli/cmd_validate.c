@@ -38,9 +38,9 @@ struct checked {
 	const char *path;
 	const struct folders *folders;
 	bool schema_only;
-	struct file_lines lines; /* of a journal, whose first line was read */
-	struct text content;     /* of other files */
-	struct json_list list;   /* over the content */
+	struct file_lines lines; /* lines of a journal, of which the first was read */
+	struct text content;     /* content of other files */
+	struct json_list list;   /* list that is read from the content */
 	char format[64];         /* "tiletune.tuned/1"; "" while unknown */
 };
 
@@ -143,7 +143,6 @@ static const struct {
 	{"tiletune.kernel/1", .record = &kernel_document_record},
 };
 
-/* ---- formats ---- */
 /* Reads the file and finds its format from the member "format" or from the first line of a
  * journal. */
 static enum status find_format(struct checked *file, struct error *err)

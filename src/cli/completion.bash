@@ -1,8 +1,8 @@
 # bash completion for tiletune: commands, options and their values, as `tiletune help` lists them.
 # shellcheck shell=bash
 
-# What may follow an option: its choices, a word each, or DIR, OPERATION, FILE, ... as help names it.
-# Nothing for a flag. Choices stand in parentheses, or a line each with their meaning.
+# Prints what may follow an option: its choices, one word each, or DIR, OPERATION, FILE, ... as in help.
+# Prints nothing for a flag. In help, choices are in parentheses or on one line each with their meaning.
 _tiletune_values()
 {
 	awk -v option="$1" '
@@ -57,5 +57,5 @@ _tiletune()
 	[[ $words ]] && mapfile -t COMPREPLY < <(compgen -W "$words" -- "$now")
 }
 
-# where nothing is known: files
+# complete files if nothing else is known
 complete -o default -F _tiletune tiletune

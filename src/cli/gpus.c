@@ -35,7 +35,7 @@ struct gpu_part {
 struct gpu {
 	struct device_listing listing;
 	bool is_lost;
-	struct worker process; /* pid 0: not running */
+	struct worker process; /* pid is 0 if it is not running */
 	struct gpu_part *part; /* the part that the process tunes */
 	off_t stderr_read;
 	struct text stderr_line, message; /* message: how the process explains its failure */
@@ -47,8 +47,9 @@ struct gpus_run {
 	struct gpu *gpus;
 	struct gpu_part *parts;
 	size_t gpu_count, part_count;
-	struct text command;       /* arguments of this process, each terminated by a zero byte */
-	const char *tuned, *wrote; /* file of all processes; their last line */
+	struct text command; /* arguments of this process, each terminated by a zero byte */
+	const char *tuned,
+		*wrote; /* the processes' tuned file, and the last line that each prints */
 	bool progress;
 	struct name_set said; /* lines printed on stderr so far; each is printed once */
 	struct error err;     /* the first error, if any */
@@ -56,7 +57,6 @@ struct gpus_run {
 	bool interrupted;
 };
 
-/* ---- one process ---- */
 static size_t running(const struct gpus_run *run)
 {
 	size_t count = 0;
@@ -117,7 +117,6 @@ static void gpus_start(struct gpus_run *run, struct gpu *gpu, struct gpu_part *p
 		run->ends = true;
 }
 
-/* ---- output of the processes ---- */
 static void print_stderr(struct gpus_run *run, struct gpu *gpu, const char *piece)
 {
 	const size_t known = run->said.count;
@@ -168,7 +167,6 @@ static bool forward_stdout(struct gpus_run *run, struct gpu *gpu)
 	}
 }
 
-/* ---- how a process ended ---- */
 static void keep_error(struct gpus_run *run, enum status status, const char *message)
 {
 	if (run->err.status != STATUS_OK)
@@ -216,7 +214,6 @@ static void gpus_finish(struct gpus_run *run, struct gpu *gpu)
 	gpu->stderr_read = 0;
 }
 
-/* ---- all of them ---- */
 static void start_all(struct gpus_run *run)
 {
 	for (size_t g = 0; g < run->gpu_count; g++)
@@ -298,7 +295,6 @@ static enum status outcome(const struct gpus_run *run, struct error *err)
 	return run->err.status;
 }
 
-/* ---- before and after ---- */
 /* Leaves out GPUs that other processes use, unless the user wants to wait for them. */
 static enum status choose_gpus(
 	struct gpus_run *run, const struct gpu_selection *selection, struct error *err)

@@ -18,7 +18,7 @@ static void clear_line(const struct show *show)
 		fputs("\r\033[K", stderr);
 }
 
-/* "[3/12] ", or "[part 2/4: 3/12] ". */
+/* Prints "[3/12] " or "[part 2/4: 3/12] ". */
 static void put_number(const struct show *show, FILE *out, size_t problem, size_t count)
 {
 	if (show->shard)
@@ -179,7 +179,8 @@ void show_why(FILE *out, const struct device_spec *device, const struct problem 
 
 static const char winner_indent[] = "             ";
 
-/* Prints what was compared with, unless a reference kernel, and what was measured with the time. */
+/* Prints what the outputs were compared with, unless with a reference kernel, and what was measured
+ * in addition to the time. */
 static void show_measured(FILE *out, const struct result *tried)
 {
 	const struct measured *measured = &tried->measured;
@@ -214,7 +215,7 @@ static void show_row(FILE *out, const char *label, const struct problem *problem
 	common_print(out, "  %s {%s}\n", tried->family, tried->configuration);
 }
 
-/* Why the runner-up lost, in one line. */
+/* Prints in one line why the runner-up lost. */
 static void show_lost(FILE *out, const struct tuned_entry *entry)
 {
 	static const char *const rules[] = {

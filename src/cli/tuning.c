@@ -150,7 +150,8 @@ enum status tuning_open_known(struct tuning *tuning, enum objective objective, s
 			return error_context(err, "--known");
 		TRY(known_load(&tuning->known, paths->items[i], &tuning->context, err));
 	}
-	/* with --bits and --shared, entries that were tuned without them do not answer */
+	/* entries that were tuned without --bits and --shared do not answer runs with these options
+	 */
 	if (!tuning->options->bits && !tuning->options->shared)
 		known_take(&tuning->known, &tuning->context, objective, tuning->request.seed,
 			&tuning->problems, &tuning->taken, &tuning->tuned);
@@ -264,7 +265,7 @@ enum status tuning_finish(struct tuning *tuning, enum status outcome, struct err
 		return STATUS_OK;
 	if (tuning->journal)
 		TRY(finish_run(tuning, outcome, err));
-	/* removed by the last run that uses it, because no one else knows of it */
+	/* the last run that uses a hidden journal removes it, because the user does not know it */
 	if (tuning->journal_is_hidden && flock(tuning->journal_lock, LOCK_EX | LOCK_NB) == 0)
 		unlink(tuning->journal_path);
 	return STATUS_OK;
