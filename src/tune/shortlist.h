@@ -17,8 +17,9 @@ enum {
 	SHORTLIST_COUNT = 8
 };
 
-/* Finds the first `wanted` untried kernels among `count` candidates from `first` on, each with one
- * of about `launches` launches. Returns their number. */
+/* Finds the first `wanted` untried kernels among `count` candidates from `first` on, with one
+ * launch each. `launches` is the assumed number of launches per kernel. Returns the number found.
+ */
 struct search;
 size_t shortlist_first(const struct search *search, size_t first, size_t count, size_t wanted,
 	size_t launches, size_t *candidates);
