@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Candidates of a device by number, for tests that load, verify and sample them one after the
- * other. Each is its own job with all data that was given when it was loaded. The ticket includes
- * the kind of the reply.
+ * Numbers for problems and candidates of a device, for tests that load, verify and sample them one
+ * after the other. Each candidate is a job of its own, with all data from loading. The ticket
+ * includes the kind of the reply.
  */
 #ifndef TESTS_HANDLES_H
 #define TESTS_HANDLES_H
@@ -14,7 +14,7 @@
 #include "device/device.h"
 #include "record/record.h"
 
-typedef uint32_t device_handle; /* 0 means none */
+typedef uint32_t device_handle; /* 0 is no handle */
 
 enum reply_kind {
 	REPLY_OF_LOADED,
@@ -28,7 +28,7 @@ enum {
 };
 
 struct device_load_request {
-	uint32_t problem; /* from device_problem(); 0 means none */
+	uint32_t problem; /* number from device_problem(); 0 is no problem */
 	const char *family;
 	const char *configuration;
 	char *const *cubins;
@@ -46,8 +46,8 @@ struct device_sample_request {
 
 /* Static, so that jobs live as long as the program. */
 static struct {
-	struct device_problem problems[HANDLES_MAX]; /* number - 1 */
-	struct device_job jobs[HANDLES_MAX];         /* handle - 1 */
+	struct device_problem problems[HANDLES_MAX]; /* indexed by problem number - 1 */
+	struct device_job jobs[HANDLES_MAX];         /* indexed by handle - 1 */
 	size_t problem_count, job_count;
 } handles_known;
 
@@ -136,7 +136,7 @@ static inline enum status device_sample(
 
 static inline void device_unload(struct device *device, device_handle handle)
 {
-	(void)device, (void)handle; /* only the worker needs them */
+	(void)device, (void)handle; /* only the worker needs the arguments */
 }
 
 static inline enum status device_anchor_handle(

@@ -7,7 +7,7 @@
 
 #include "family/problem.h"
 
-/* {"M": 4096, ...} */
+/* Reads {"M": 4096, ...}. */
 static inline struct json *problem_to_json(const struct problem *problem)
 {
 	struct named_values values = problem_named_values(problem);

@@ -23,21 +23,21 @@ from typing import NamedTuple
 # started first, so that all lanes end at about the same time
 SLOW = ("wheel", "families", "slurm", "readme", "schemas", "kernels", "report_browser", "report_why", "unit/check", "launch",
 	"gpu_scripts", "baseline", "device_faults", "advise")
-# of the pages of results; `make figures` and `make test-full` run them
+# checks of the pages of results; `make figures` and `make test-full` run them
 SLOW_FIGURES = ("figures/claims", "figures/stale", "figures/gpu_scripts", "figures/search_strategies")
-# `make test SAN=thread` runs only these: the scored pool and its users have threads
+# `make test SAN=thread` runs only these, because the scored pool and its users have threads
 WITH_THREADS = ("scoring", "evaluator", "worker")
 
 
 class Test(NamedTuple):
-	name: str  # KIND/NAME
+	name: str  # each test is KIND/NAME
 	command: list[str]
 
 
 class Verdict(NamedTuple):
 	passed: int
 	failed: int
-	skipped: str  # parts that were left out, with the reason
+	skipped: str  # skipped parts, each with its reason
 
 
 def find_tests(out: str, size: str, patterns: list[str]) -> list[Test]:
@@ -57,7 +57,7 @@ def find_tests(out: str, size: str, patterns: list[str]) -> list[Test]:
 	for path in sorted(glob.glob("tests/rules/test_*.py")):
 		call = ["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "tests/rules", path]
 		tests.append(Test("rules/" + os.path.basename(path)[len("test_"):-len(".py")], call))
-	for path in sorted(set(glob.glob("tests/cli/*")) - {"tests/cli/README.md", "tests/cli/session.py"}):  # a file that is not a session fails
+	for path in sorted(set(glob.glob("tests/cli/*")) - {"tests/cli/README.md", "tests/cli/session.py"}):  # a file that is not a session makes its test fail
 		name = os.path.basename(path).removesuffix(".session")
 		tests.append(Test("cli/" + name, ["/usr/bin/python3", "tests/cli/session.py", path]))
 	folders = ["tests/checks"] + (["tests/checks/full"] if size == "full" else [])
@@ -82,12 +82,12 @@ def judge(test: Test, code: int, log: str) -> Verdict:
 	failed = sum(map(int, re.findall(r"^\[  FAILED  \] (?:.*: )?(\d+) test", log, re.M)))
 	skipped = " ".join(sorted(set(re.findall(r"^\[  SKIPPED \] ([a-z_0-9]+)$", log, re.M))))
 	if not failed and (code != 0 or not (passed or skipped)):
-		failed = 1  # the program crashed, or ran no test
+		failed = 1  # the program crashed or ran no test
 	return Verdict(passed, failed, skipped)
 
 
 def wait(process: subprocess.Popen[bytes], limit_s: float) -> tuple[int, float]:
-	"""The exit status, and the processor time of the test and of its children."""
+	"""Returns the exit status, and the processor time of the test and of its children."""
 	end = time.monotonic() + limit_s
 	while time.monotonic() < end:
 		pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -165,7 +165,7 @@ def main(out: str, build: str, size: str, patterns: list[str]) -> int:
 		return 1
 	for path in glob.glob(f"{logs}/*"):
 		os.remove(path)
-	scratch = os.path.abspath(f"{build}/tmp")  # killed tests leave their folders here
+	scratch = os.path.abspath(f"{build}/tmp")  # killed tests leave their folders in this folder
 	shutil.rmtree(scratch, ignore_errors=True)
 	os.makedirs(scratch)
 	# predictions use only physics, even if corrections are shipped, and the user's caches are not used

@@ -133,7 +133,7 @@ static void *count_up(void *context)
 	return (void *)(uintptr_t)(state == 0); /* keeps the loop from being removed */
 }
 
-/* Work of `threads` threads (1 or 2) in a quarter of a second. */
+/* Returns how much `threads` threads (1 or 2) count in a quarter of a second. */
 static double count_with(int threads)
 {
 	struct counting counting[2];
@@ -165,7 +165,7 @@ static int bench_workers(void)
 	cpu_set_t cores;
 	int cached = 0;
 
-	/* both runs with all workers started and warm */
+	/* both runs have all workers started and their caches warm */
 	run(one, &cached);
 	run(two, &cached);
 	for (int i = 0; i < ROUNDS; i++) {

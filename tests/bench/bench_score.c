@@ -23,7 +23,7 @@ static double processor_seconds(void)
 struct bench {
 	struct device_spec device;
 	size_t count;
-	double seconds; /* only in score_compute() */
+	double seconds; /* time spent in score_compute() */
 	double sum_us;
 };
 

@@ -92,7 +92,8 @@ static bool count_visit(const choice *configuration, void *context)
 	return true;
 }
 
-/* Seconds to enumerate the space, calling visit or only counting; checks that the counts add up. */
+/* Returns the seconds to enumerate the space, with or without calling visit; checks that the counts
+ * add up. */
 static double enumerate(struct space *space, space_visit *visit, double *legal)
 {
 	struct error err = {0};

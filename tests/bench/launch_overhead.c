@@ -11,7 +11,7 @@
 
 enum {
 	ROUNDS = 100,
-	BATCH = 100, /* launches in a row, fewer than the driver queues before it blocks */
+	BATCH = 100, /* consecutive launches, fewer than the driver queues before it blocks */
 	BUFFERS_MAX = 16,
 };
 
@@ -51,7 +51,7 @@ static void expect(int failed, const struct ttl_error *err)
 	}
 }
 
-/* The launch of a program written for this kernel only. */
+/* Launches as a program written only for this kernel does. */
 static int launch_directly(const struct ttl_run *run)
 {
 	return cuLaunchKernelEx(run->configs, run->kernel->functions[0], run->params, NULL) !=
@@ -70,7 +70,7 @@ static double time_batch(struct ttl_run *run, CUstream stream, int directly, str
 	return taken / BATCH;
 }
 
-/* Both ways alternate; the difference is taken in each round. */
+/* Batches of both kinds alternate; the difference is taken in each round. */
 static int time_launches(struct ttl_run *run, CUstream stream, struct ttl_error *err)
 {
 	double ours[ROUNDS], theirs[ROUNDS], more[ROUNDS];

@@ -1,5 +1,5 @@
-"""README's line for CI on the committed H200 baseline exits with 0: winners still compile, without new spills or fewer blocks per SM,
-and the reports of the check are well-formed. Tests two winners of each family for each dtype; with TEST_SIZE=full all.
+"""README's command for CI exits with 0 on the committed H200 baseline: winners still compile, without new spills or fewer blocks per SM,
+and the check's reports are well-formed. Tests two winners of each family for each dtype, or all winners with TEST_SIZE=full.
 
 	baseline.py OUT"""
 import collections

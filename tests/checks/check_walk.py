@@ -16,7 +16,7 @@ OUT = os.path.abspath(sys.argv[1])
 ROOT = os.getcwd()
 CACHE = os.path.abspath(os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache"))
 WALKS, STEPS = 3, 8
-# time of each version of the kernel beyond the script's: two binaries of equal speed, and a slow one
+# additional time of each version of the kernel in us: two binaries of equal speed, and a slow one
 SPIN_US = {"first": 0, "second": 0, "slow": 8}
 CLOCKS_PER_US = 1980
 work = tempfile.mkdtemp()
@@ -40,7 +40,7 @@ def prepare():
     for version, spin_us in SPIN_US.items():
         shutil.copytree("tests/toy", f"{work}/{version}")
         with open(f"{work}/{version}/templates/row_softmax/online.cu", "a", encoding="utf-8") as file:
-            # an empty kernel whose name makes the stand-in delay the others of the binary
+            # an empty kernel whose name makes the stand-in delay the other kernels of the binary
             file.write(f'\nextern "C" __global__ void spin_cycles_{spin_us * CLOCKS_PER_US}()\n{{\n}}\n')
             file.write(f'\nextern "C" __global__ void of_{version}()\n{{\n}}\n')
     script("kernel row_softmax_online us=20 noise=0.005")
@@ -49,25 +49,25 @@ def prepare():
 
 
 class Model:
-    """The baseline: version and time of its winner, and the versions whose binaries are stored with it."""
+    """Models the baseline: version and time of its winner, and the versions whose binaries are stored with it."""
 
     def __init__(self):
         self.version, self.time_us, self.kept = "first", 20, set()
 
     def verdict(self, version, machine_us):
         if version == self.version and version in self.kept:
-            return "same"  # bytewise equal
+            return "same"  # the binary is bytewise equal
         now = machine_us + SPIN_US[version]
         then = machine_us + SPIN_US[self.version] if self.version in self.kept else self.time_us
         return "same" if now == then else "slower" if now > then else "faster"
 
     def machine(self, version, machine_us):
-        """Current over former time of the baseline's own binary, or None if it does not run."""
+        """Returns current over former time of the baseline's own binary, or None if the binary does not run."""
         same = self.version in self.kept or version == self.version and version in self.kept
         return (machine_us + SPIN_US[self.version]) / self.time_us if same else None
 
     def check(self, version, machine_us, update, keep):
-        """The verdict, and the reported number of stored binaries."""
+        """Returns the verdict, and the reported number of stored binaries."""
         verdict = self.verdict(version, machine_us)
         if verdict != "slower" and update:
             self.version, self.time_us = version, machine_us + SPIN_US[version]
@@ -98,7 +98,7 @@ def walk(seed):
         verdict = answer["entries"][0]["verdict"]
         kept = re.search(r"kept the cubins of (\d+)", done.stderr)
         found = (verdict, int(kept.group(1)) if kept else 0)
-        if verdict == "unclear":  # a busy machine; nothing is written in this case
+        if verdict == "unclear":  # the machine is busy; nothing is written in this case
             return len(told) - 1
         assert found == expected and done.returncode == (3 if verdict == "slower" else 0), (told, found, expected, done.stderr)
         told_ratio = answer["entries"][0].get("machine_ratio")
@@ -118,7 +118,7 @@ def each_load_is_verified():
             assert done.returncode == 1 and "wrong_result" in done.stdout, (load, skip, done.stdout, done.stderr)
     script(f"kernel row_softmax_online us=20 noise=0.005 load={LOADS + 1} wrong", "kernel row_softmax_online us=20 noise=0.005")
     done = tiletune("check", f"{work}/tuned.json")
-    assert done.returncode in (0, 4), (done.returncode, done.stdout)  # there are only four loads
+    assert done.returncode in (0, 4), (done.returncode, done.stdout)  # the kernel is loaded only four times
     return LOADS
 
 

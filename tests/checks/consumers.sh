@@ -18,7 +18,7 @@ fail() { echo "consumers: $*"; exit 1; }
 	>"$work/talk" 2>&1 || { cat "$work/talk"; fail "tune"; }
 cp "$work/tuned.json" "$work/cmake/tuned.json"
 "$tiletune" export "$work/tuned.json" --format c-header -o "$work/c/tuned.h" || fail "c-header"
-# two files, which one build includes
+# one build includes both files
 for part in tuned=256 other=512; do
 	for tool in make=mk cmake=cmake; do
 		"$tiletune" export "$work/tuned.json" row_softmax -p "rows=${part#*=},cols=512" --path tests/toy \
@@ -48,7 +48,7 @@ for none in "row_softmax rows=257" "row_softmax cols=512" "gemm rows=256" "row_s
 	"$work/c/program" $none >"$work/talk" && fail "C found $none"
 done
 
-# the committed file of a real GPU
+# this file was committed from a real GPU
 h200=results/nvidia-h200/tuned.json
 entries=$(/usr/bin/python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["entries"]))' $h200)
 problem="M=4096,N=4096,K=4096,dtype=bf16"

@@ -14,18 +14,18 @@ sys.path.insert(0, "tests/tools")
 import family_file
 
 EXPRESSION_MAX = 200
-WORDS = ("why", "help", "summary", "source", "examples")  # members for people
+WORDS = ("why", "help", "summary", "source", "examples")  # members that only people read
 FOLDERS = sys.argv[2:] or [".", "tests/toy"]
 
 
 def source_of(name, folders, seen):
-	"""The file without comments, and all files that it includes."""
+	"""Returns the file without comments, and all files that it includes."""
 	for folder in folders:
 		path = os.path.normpath(os.path.join(folder, name))
 		if os.path.exists(path):
 			break
 	else:
-		return ""  # a header of the toolkit
+		return ""  # this name comes from a header of the toolkit
 	if path in seen:
 		return ""
 	seen.add(path)
@@ -36,7 +36,7 @@ def source_of(name, folders, seen):
 
 
 def defines_of(family):
-	"""Names of -D options, each with whether its value can be a string."""
+	"""Yields names of -D options, each with whether its value can be a string."""
 	entries = " ".join(launch.get("entry", "") for launch in family["launches"])
 	for kind in ("parameters", "constants"):
 		for name, member in family.get(kind, {}).items():
@@ -57,7 +57,7 @@ def unread(path, templates):
 	sources = {family.get("source"), *(launch.get("source") for launch in family["launches"])} - {None}
 	seen = set()
 	text = "".join(source_of(name, [folder, templates, "templates"], seen) for name in sorted(sources))
-	# BM, or BM_value for a value that is a string
+	# the name is BM, or BM_value for a value that is a string
 	return [name for name in defines_of(family) if not re.search(rf"\b{name}(_\w+)?\b", text)]
 
 

@@ -57,7 +57,7 @@ def with_checksums(text):
 
 
 def copy(good, folder):
-	"""Copies the file (a kernel with its neighbours) below the folder; returns its path from there."""
+	"""Copies the file (a kernel with its neighbours) below the folder. Returns the copy's path relative to the folder."""
 	parts = good.split("/")
 	first = next(i for i, part in enumerate(parts) if part in ("templates", "configs") or i == len(parts) - 2)
 	if parts[first] in ("templates", "own"):
@@ -93,7 +93,7 @@ def compare(row, path, refused, message, hint):
 
 
 def check_files(rows, folder):
-	"""One process reads all of them, and the good files, which must be valid."""
+	"""One process reads all copies, and the good files, which must be valid."""
 	if not rows:
 		return
 	good = sorted({os.path.abspath(row.good) for row in rows})

@@ -122,11 +122,11 @@ def kernel(suffix):
 
 
 def features(folder):
-    """For a journal: a row for each measured evaluation, with the sizes and parameters of its configuration."""
+    """Returns, for a journal, a row for each measured evaluation, with the sizes and parameters of its configuration."""
     path = os.path.join(folder, "features")
     tiletune("export", "tests/data/replay/measured.jsonl.gz", "--format", "features", "--path", "tests/data/replay", "-o", path)
     with gzip.open("tests/data/replay/measured.jsonl.gz", "rt", encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file if line.endswith("}\n")]  # one line is incomplete
+        lines = [json.loads(line) for line in file if line.endswith("}\n")]  # one line of the journal is incomplete
     problems = {line["number"]: line["text"] for line in lines if line["event"] == "problem"}
     measured = {(problems[line["problem"]], line["family"], line["configuration"]): statistics.median(line["samples_us"])
         for line in lines if line["event"] == "evaluation" and line["outcome"] == "ok"}
@@ -185,7 +185,7 @@ def main():
                 files.append((os.path.abspath(path), json.load(file)))
     assert len(files) > 5, files
     with tempfile.TemporaryDirectory() as folder:
-        # without the templates: a table has the file's data, not launches of today's sources
+        # the templates are absent: a table contains the file's data, not launches of today's sources
         shutil.copy(os.path.join(OUT, "tiletune"), folder)
         for file, tuned in files:
             for form, decoder in TABLES.items():

@@ -1,7 +1,6 @@
-"""Every family compiles over a sample of its space, for each compute capability of the device sheets (a sheet of a new capability joins
-them), and the sample reaches each preprocessor branch of the templates. On Hopper the sample has each constant of a family's examples
-and each value of each parameter, on the others together each dtype (tests/tools/sample_families.c). With TEST_SIZE=full it has every
-sheet and up to 400 configurations of each problem.
+"""Compiles a sample of every family's space for each compute capability that has a device sheet. The sample must reach each preprocessor
+branch of the templates. On Hopper it covers each constant of a family's examples and each value of each parameter; the other devices
+together cover each dtype (tests/tools/sample_families.c). TEST_SIZE=full compiles for every sheet, up to 400 configurations per problem.
 
 	families.py OUT"""
 import glob
@@ -14,14 +13,14 @@ import sys
 OUT = sys.argv[1]
 FIRST = "h200-sxm"  # every family runs on this device
 DIRECTIVE = re.compile(r"^#\s*(if|ifdef|ifndef|elif|else)\b")
-# defined by test programs and sanitizers, or for winners of older files (baseline.py)
+# test programs and sanitizers define these, or winners in older files need them (baseline.py)
 NEVER = re.compile(r"MBARRIER_POLL_LIMIT|ifndef ALPHA$")
 MARK = re.compile(r"@([^@\n]*)@")
 failures = []
 
 
 def sheets():
-	"""One sheet per capability."""
+	"""Returns one sheet per compute capability."""
 	chosen = {}
 	for path in [f"configs/devices/{FIRST}.json", *sorted(glob.glob("configs/devices/*.json"))]:
 		with open(path, encoding="utf-8") as file:
@@ -38,7 +37,7 @@ def sample(limit, names):
 
 
 def marked(source, places):
-	"""The source with a mark in each branch; all marks are added to places."""
+	"""Returns the source with a mark in each preprocessor branch, and adds all marks to places."""
 	lines, file, number = [], "", 0
 	given = source.split("\n")
 	for line, following in zip(given, [*given[1:], ""]):

@@ -46,7 +46,7 @@ def persistent(p, c):
 
 
 def tile_shares(p, c):
-	"""Whole tiles, and the split tiles that remain after whole waves of 132."""
+	"""Counts whole tiles, and the split tiles that remain after whole waves of 132."""
 	tiles = cdiv(p.M, c.BM) * cdiv(p.N, c.BN)
 	whole = tiles if c.SPLIT_K == 1 else tiles // 132 * 132
 	return whole, (tiles - whole) * c.SPLIT_K
@@ -88,7 +88,7 @@ def separate(p, c, columns, width):
 	return [clusters * c.CLUSTER_M, 1, 1]
 
 
-# entry: the grid that the problem needs
+# the grid that the problem needs, by entry
 NEEDED = {
 	"gemm_simt": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), c.SPLIT_K, getattr(p, 'batch', 1)],
 	"gemm_mma": lambda p, c: [cdiv(p.M, c.BM) * cdiv(p.N, c.BN), c.SPLIT_K, getattr(p, 'batch', 1)],
@@ -200,7 +200,7 @@ def check(case, family, device):
 
 
 def words(value):
-	"""JSON as a short text, with numbers of six digits."""
+	"""Formats JSON as a short text, with numbers of six digits."""
 	if isinstance(value, dict):
 		return " ".join(f"{k}={words(v)}" for k, v in value.items())
 	if isinstance(value, list):
@@ -209,7 +209,7 @@ def words(value):
 
 
 def amounts_of(case):
-	"""A configuration, as evaluated from the family's JSON: a paragraph with a line per launch."""
+	"""Formats a configuration as evaluated from the family's JSON, with a line per launch."""
 	defines = " ".join(sorted(o[2:] for o in case["units"][0]["options"] if o.startswith("-D"))) if case["units"] else ""
 	problem = ",".join(f"{k}={v}" for k, v in case["problem"].items())
 	lines = [f"{case['family']} {problem}: {case['legal']:.0f} legal, {words(case['flop'])} FLOP", f"  {case['label']}", f"  {defines}"]
@@ -220,7 +220,7 @@ def amounts_of(case):
 
 
 def check_amounts(cases):
-	"""For the first problems of each family the first configuration drawn; for all problems a digest of all configurations."""
+	"""Compares the first drawn configuration for the first problems of each family, and a digest of all configurations for all problems."""
 	chosen, groups, families = [], {}, {}
 	for case in cases:
 		groups.setdefault((case["family"], words(case["problem"])), []).append(case)

@@ -25,7 +25,7 @@ said = 0
 
 
 def run(folder: str, *arguments: str, machine: bool = False) -> None:
-	"""machine: stdout is a document that programs parse."""
+	"""the stdout of machine formats is a document that programs parse"""
 	global said
 	environment = {**os.environ, "TILETUNE_PATH": "", "TILETUNE_NVRTC": "/none", "LC_ALL": "C"}
 	ran = subprocess.run([TILETUNE, *arguments], capture_output=True, cwd=folder, env=environment, check=False, timeout=60)
@@ -36,7 +36,7 @@ def run(folder: str, *arguments: str, machine: bool = False) -> None:
 
 
 def places(node: object, at: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
-	"""A place of each string and of each member's name; for a list, only those of its first element."""
+	"""Returns the place of each string and of each member's name; in a list, only places within the first element."""
 	if isinstance(node, str):
 		return [at]
 	if isinstance(node, list):
@@ -48,7 +48,7 @@ def places(node: object, at: tuple[object, ...] = ()) -> list[tuple[object, ...]
 
 
 def damaged(tree: object, place: tuple[object, ...]) -> object:
-	"""None at the end of a place stands for the member's name."""
+	"""a place that ends with None is that of a member's name"""
 	tree = copy.deepcopy(tree)
 	node = tree
 	*way, last = place[:-1] if place[-1] is None else place

@@ -17,7 +17,7 @@ ROOT = os.getcwd()
 AFTER_S, WAIT_S = 0.4, 20.0
 MODEL = ["-d", "model:h200-sxm"]
 LARGE = ["gemm", "-p", "M=4096,N=4096,K=4096,dtype=bf16", *MODEL]
-# each with the processor times of the signal: during enumeration, scoring, compilation and search
+# commands, each with the processor times of the signal: during enumeration, scoring, compilation and search
 COMMANDS = [
 	(["tune", *LARGE, "-e", "exhaustive", "--no-journal", "-o", "-"], (0.3, 1.2)),
 	(["tune", *LARGE, "--compile-only"], (0.6,)),
@@ -31,7 +31,7 @@ COMMANDS = [
 
 
 def used_s(pid: int) -> float | None:
-	"""Processor time of the process and its threads without its children, or None if it has ended."""
+	"""Returns the processor time of the process and its threads without its children, or None if it has ended."""
 	try:
 		with open(f"/proc/{pid}/stat", encoding="ascii") as file:
 			fields = file.read().rpartition(")")[2].split()

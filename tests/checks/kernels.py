@@ -92,20 +92,20 @@ gemm_chain fused_resident m=21,n=264,k=24,p=24,dtype=bf16 -
 
 
 def corners(rows, steps, step):
-	"""Sizes: each number of rows, with k just below, at and above each of these numbers of steps."""
+	"""Returns sizes: each number of rows, with k just below, at and above each of these numbers of steps."""
 	return [(m, step * s + beside) for m in rows for s in steps for beside in (-8, 0, 8)]
 
 
 def odd(count, *most):
-	"""Drawn shapes from half of these sizes on, all odd, so that one kernel fits them all."""
+	"""Draws odd shapes between half of these sizes and the sizes, so that one kernel fits all of them."""
 	return [tuple(2 * DRAWN.randrange(size // 4, size // 2) + 1 for size in most) for _ in range(count)]
 
 
 DRAWN = random.Random(40)
-# Made, not listed (made()): one kernel each, which runs all of these sizes. Under a causal mask the last key of a row lies at each place of a
-# tile of 16; bands whose last is narrower; rows in both halves of both tiles of a warp, whose keys warps and blocks share. Of Hopper's products:
-# M one fragment of 64 rows short of a tile, of a cluster's tiles, and not of whole fragments; K beside a step; pitches with garbage behind K;
-# ping-pong in blocks that have several tiles; repacked A that ends with a page.
+# One kernel per line runs all of these sizes (made()). They cover, under a causal mask, a row's last key at each place of a tile of 16,
+# bands whose last one is narrower, and rows in both halves of both tiles of a warp, whose keys warps and blocks share. For Hopper's
+# products they cover an M that is one fragment of 64 rows short of a tile or of a cluster's tiles, or no whole number of fragments; a K
+# next to a whole step; pitches with garbage behind K; ping-pong in blocks with several tiles; and repacked A that ends with a page.
 SIZES = {
 	"gemm mma M={0},N={1},K={2},dtype=bf16 BM=32,WM=16,BN=32,WN=16,BK=16,STAGES=3,GROUP_M=2,SPLIT_K=1": odd(6, 99, 99, 99),
 	"gemm mma M={0},N={1},K={2},dtype=fp16,act=relu BM=32,WM=32,BN=40,WN=40,BK=32,STAGES=2,GROUP_M=2,SPLIT_K=1": odd(6, 120, 99, 140),
@@ -183,7 +183,7 @@ def described(lines, device):
 
 
 def made(words):
-	"""For SIZES: the first size of each kernel, together with the others."""
+	"""Returns the cases of SIZES: the first size of each kernel, with the other sizes in "others"."""
 	chosen = [[line.format(*(size if isinstance(size, tuple) else [size])).split() for size in sizes] for line, sizes in SIZES.items() if all(word in line for word in words)]
 	sizes = iter(describe(line for lines in chosen for line in lines))
 	found = [[next(sizes) for _ in lines] for lines in chosen]
@@ -206,7 +206,7 @@ def code(text, at):
 
 
 def closing(text, at):
-	"""The place of the parenthesis that closes the one at `at`."""
+	"""Returns the place of the parenthesis that closes the one at `at`."""
 	return next(place for place, c, depth in code(text, at) if depth == 0)
 
 
@@ -223,7 +223,7 @@ def call_of(statement):
 	template = "".join(json.loads(s) for s in re.findall(r'"(?:[^"\\]|\\.)*"', parts[0]))
 	operands = [re.sub(r"^[^(]*", "", o.strip(), count=1) for part in parts[1:3] for o in split(part, ",") if o.strip()]
 	if not template:
-		return ";"  # a compiler barrier
+		return ";"  # this statement is only a compiler barrier
 	product = re.search(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k(\d+)\.f32\.(\w+)\.\w+ \{.*?\}, (\{)?.*, add, 1, 1(.*);", template)
 	if product:
 		columns, k, kind, registers, layout = product.groups()
@@ -248,7 +248,7 @@ def as_cpp(text):
 
 
 def box_map(number, each):
-	"""A tensor map as host::box_map."""
+	"""Writes a tensor map as host::box_map."""
 	size = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1}[each["dtype"]]
 	dims, strides, box = ("{" + ", ".join(map(str, values)) + "}" for values in (each["dims"], [size, *each["strides"]], each["box"]))
 	return f"{{t[{each['buffer']}].data, {size}, {len(each['dims'])}, {dims}, {strides}, {box}, {each['swizzle_bytes']}}}"
@@ -265,7 +265,7 @@ def preprocess(unit):
 
 def tensor(buffer):
 	is_input = "true" if buffer["role"] == "in" else "false"
-	words = buffer["bytes"] // 4  # a workspace, or an absent tensor
+	words = buffer["bytes"] // 4  # the pointer is that of a workspace, or of an absent tensor
 	dtype = DTYPES[buffer["dtype"]] if "rows" in buffer else "FP32"
 	rows, columns, ld = (buffer.get("rows", 1), buffer.get("columns", words), buffer.get("ld", max(1, words)))
 	return f'{{"{buffer["name"]}", {rows}, {columns}, {ld}, host::{dtype}, {buffer["bytes"]}, {is_input}, {int(buffer.get("fill_low", 0))}, {"true" if buffer.get("contents") == "counts" else "false"}}}'
@@ -286,7 +286,7 @@ def argument(value):
 
 
 def launch_hopper(plan):
-	"""A cluster's blocks run together, and so do all blocks of a grid that wait for each other."""
+	"""Tells whether blocks run together: those of a cluster, and all blocks of a grid that wait for each other."""
 	dims = ["{" + ", ".join(map(str, d)) + "}" for d in (plan["grid"], plan["block"])]
 	cluster = plan["cluster"][0] * plan["cluster"][1] * plan["cluster"][2]
 	call = f"unit_{plan['unit']}::{plan['entry']}({', '.join(map(argument, plan['args']))})"
@@ -301,7 +301,7 @@ def launch(plan, grid, shared, last_first="false"):
 
 
 def wanted(case):
-	"""The operation in fp64, as a call of tests/host/reference.h."""
+	"""Writes the operation in fp64, as a call of tests/host/reference.h."""
 	p, operation = case["problem"], case["family"].split("/")[0]
 	index = {b["name"]: f"t[{i}]" for i, b in enumerate(case["plan"]["buffers"])}
 	act = f"host::ACT_{p.get('act', 'none')}_"
@@ -330,7 +330,7 @@ def shared_array(text):
 
 
 def part(number, case, is_reference):
-	"""A kernel in its own namespace, with run() for the case and for others that differ only in arguments."""
+	"""Writes a kernel in its own namespace, with run() for the case and for other cases that differ only in arguments."""
 	sizes = [case, *case.get("others", ())]
 	parts = [part_of(each, is_reference) for each in sizes]
 	if any(text != parts[0][0] for text, _ in parts):
@@ -341,7 +341,7 @@ def part(number, case, is_reference):
 
 
 def part_of(case, is_reference):
-	"""The kernel, and the body of a function that checks its results."""
+	"""Returns the kernel, and the body of a function that checks its results."""
 	plan, reference = case["plan"], case["reference"]["outputs"][0]
 	units = case["reference_units"] if is_reference else case["units"]
 	texts = [preprocess(unit).replace('extern "C"', "") for unit in units]
@@ -370,7 +370,7 @@ def part_of(case, is_reference):
 		for each in plan["launches"]:
 			each["waits"] = "STREAM_K=1" in case["label"] or case["family"] == "gemm/wgmma_splitk"
 			body += launch_hopper(each) if is_hopper else launch(each, each["grid"], shared, last_first)
-		# memory that is zeroed once stays zero, and the order of blocks has no effect
+		# workspaces that were zeroed once are zero again after a launch, and the order of blocks has no effect
 		if once and last_first == "false":
 			body += f"	const std::vector<unsigned char> first(t[{output}].data, t[{output}].data + t[{output}].bytes);\n"
 			body += f"	host::set_not_a_number(t[{output}].data, t[{output}].bytes);\n"
@@ -385,7 +385,7 @@ def input_bytes(case):
 
 
 def program(jobs):
-	"""A program with several kernels; `program NUMBER` runs one. Shared parts are compiled once."""
+	"""Writes a program with several kernels; `program NUMBER` runs one of them. Shared parts are compiled once."""
 	runs = ", ".join(f"kernel_{number}::run" for number in range(len(jobs)))
 	return '#include "reference.h"\n' + "".join(part(number, *job) for number, job in enumerate(jobs)) + (
 		f"int main(int, char **arguments)\n{{\n	int (*const runs[])() = {{{runs}}};\n	return runs[atoi(arguments[1])]();\n}}\n")
@@ -406,7 +406,7 @@ def precompile():
 
 
 def compiled(text):
-	"""The program's path, and an error message or ''."""
+	"""Returns the program's path, and an error message or ''."""
 	key = hashlib.sha256((" ".join(FLAGS) + CXX + HEADERS + text).encode()).hexdigest()[:24]
 	path = os.path.join(CACHE, key)
 	used.add(key)
@@ -423,7 +423,7 @@ def compiled(text):
 
 
 def run(jobs):
-	"""An error message or '' for each job."""
+	"""Returns an error message or '' for each job."""
 	try:
 		path, wrong = compiled(program(jobs))
 	except (RuntimeError, KeyError) as error:

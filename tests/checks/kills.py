@@ -37,7 +37,7 @@ def children(pid: int, role: str) -> list[int]:
 
 
 def has_begun(journal: str) -> bool:
-	"""Whether a candidate was evaluated, which means that helper kernels and the reference are compiled."""
+	"""Returns whether a candidate was evaluated, which means that helper kernels and the reference are compiled."""
 	if not os.path.exists(journal):
 		return False
 	with open(journal, encoding="utf-8") as file:
@@ -74,7 +74,7 @@ def tune(folder: str, name: str, role: str | None, times: int, rng: random.Rando
 
 
 def look(folder: str, name: str) -> tuple[dict[str, str], dict[str, str]]:
-	"""Outcomes of candidates, and winning kernels by problem."""
+	"""Returns the outcomes of candidates, and the winning kernel of each problem."""
 	with open(f"{folder}/{name}.journal.jsonl", encoding="utf-8") as file:
 		lines = [json.loads(line) for line in file]
 	problems = {line["number"]: line["text"] for line in lines if line["event"] == "problem"}

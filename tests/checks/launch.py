@@ -18,7 +18,7 @@ ROOT = os.getcwd()
 CACHE = os.path.abspath(os.path.join(os.environ.get("TEST_BUILD", "build"), "test-cache"))
 ATTENTION = "batch=1,heads=2,seq_q=40,seq_k=24,head_dim=16,dtype=bf16"
 GEMM = "M=200,N=136,K=72,dtype=bf16"
-PROBLEMS = {  # family: (problem, restriction of the space)
+PROBLEMS = {  # (problem, restriction of the space) by family
     "gemm/wgmma": (GEMM, "CLUSTER_M*CLUSTER_N == 1"), "attention/flash_mma": (ATTENTION, "True"),
     "attention/unfused": (ATTENTION.replace("seq_k=24", "seq_k=32"), "True"),  # three launches and a workspace
     "gemm/mma": ("M=64,N=64,K=4096,dtype=fp16", "SPLIT_K > 1 and BM == 64 and STAGES == 3 and MIN_BLOCKS == 1"),  # a grid of two dimensions
@@ -75,8 +75,8 @@ def take_log():
 
 
 def check_launches(lines, plan, addresses, is_bound=True):
-    """The log agrees with the plan at these addresses of tensors. is_bound: only the launches since the last one, or the first one.
-        Returns the addresses of all buffers."""
+    """Checks that the log agrees with the plan at these tensor addresses. is_bound: the log begins with a bind, which zeroes some
+    workspaces once. Returns the addresses of all buffers."""
     known, at = dict(addresses), iter(lines)
     for init in ("once", "each") if is_bound else ("each",):
         for buffer in plan["buffers"][plan["tensors"]:]:
@@ -245,7 +245,7 @@ class Walk:
         self.known, self.is_bound = {name: self.new(name) for name in given}, True
         self.run = None
         if os.path.exists(LOG):
-            os.remove(LOG)  # log of a run that was bound and never launched
+            os.remove(LOG)  # log of a run that was bound but never launched
         self.run = self.kernel.bind(self.known)
 
     def set(self):
@@ -261,7 +261,7 @@ class Walk:
     def launch(self):
         self.run.launch()
         lines = take_log()
-        if self.is_bound:  # bind zeroes it, at the address of that time
+        if self.is_bound:  # bind zeroes the workspace, at its address of that time
             once = [name for name, buffer in self.buffers.items() if buffer.get("init") == "once"]
             for name, line in zip(once, lines):
                 assert (line["entry"], line["bytes"]) == ("memset", self.buffers[name]["bytes"]), line
@@ -365,7 +365,7 @@ assert "has the default configuration" in said, said
 
 
 def picked(pair, capability):
-    """Which of two images suits the GPU better: `a` is only for that capability, others also for later minor versions."""
+    """Returns which of two images suits the GPU better: `a` fits only that capability, others also fit later minor versions."""
     suits = [number == capability if suffix == ord("a") else number // 10 == capability // 10 and number <= capability
         for number, suffix in pair]
     best = max(((number, suffix != 0) for (number, suffix), fits in zip(pair, suits) if fits), default=None)
@@ -383,7 +383,7 @@ for capability in (80, 86, 89, 90, 100, 103):
         _, first, first_suffix, second, second_suffix = map(int, numbers)
         fitting = picked(((first, first_suffix), (second, second_suffix)), capability)
         allowed = {"none"} if not any(fitting) else {"loaded"} if fitting[int(good)] else {"other"}
-        if all(fitting):  # equally good: either may be loaded
+        if all(fitting):  # both images are equally good, so either may be loaded
             allowed = {"loaded", "other"}
         assert said in allowed, (line, allowed)
         tried += 1
@@ -399,7 +399,7 @@ for capability, expected in ((90, "False False gemm/wgmma True"), (80, "False Tr
     done = subprocess.run([sys.executable, "-B", "tests/tools/launch_entry.py", more, library.path, GEMM], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and expected in done.stdout, (capability, done)
 with open("src/launch/README.md", encoding="utf-8") as file:
-    embedded = re.search(r"```c\n(__asm__.*?)```", file.read(), re.DOTALL).group(1)  # the page's example
+    embedded = re.search(r"```c\n(__asm__.*?)```", file.read(), re.DOTALL).group(1)  # README of src/launch shows this example
 with open(path("embedded.c"), "w", encoding="utf-8") as file:
     file.write(embedded.replace("kernels.bundle", whole) + "#include <stdint.h>\n#include <stdio.h>\nint main(void)\n{\n"
         "return (uintptr_t)bundle_begin % 8 || fwrite(bundle_begin, bundle_end - bundle_begin, 1, stdout) != 1;\n}\n")

@@ -48,7 +48,7 @@ def load(path):
 
 
 def journal_of(path, time_us):
-	"""The recorded run with another time for each candidate, and ten problems whose times are the more alike the closer M is."""
+	"""Writes the recorded run with another time for each candidate, and ten problems. The closer their M, the more similar their times."""
 	lines = [line for _, line in parsed(RECORDED)]
 	run_line = lines[0]
 	problem = next(line for line in lines if line["event"] == "problem")
@@ -67,7 +67,7 @@ def journal_of(path, time_us):
 
 
 def physics(path):
-	"""(problem, configuration): the time predicted by physics."""
+	"""Returns the time that physics predicts for each (problem, configuration)."""
 	decoder, text, at, found = json.JSONDecoder(), run(TILETUNE, "export", path, "--format", "features").stdout, 0, {}
 	while at < len(text):
 		line, at = decoder.raw_decode(text, at)
@@ -115,7 +115,7 @@ learn("noise.jsonl", "-o", "noise.json")
 found = left_out("noise.json")["tile/direct"]
 assert found["learned_mean"] <= found["physics_mean"] + 0.05, found
 
-# fixed samples give this file, on every machine and with every version of numpy
+# fixed samples give this file on every machine and with every version of numpy
 sys.path.insert(0, f"{ROOT}/src/python")
 from tiletune import learn as module  # noqa: E402  pylint: disable=wrong-import-position
 source = random.Random(7)

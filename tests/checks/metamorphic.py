@@ -31,7 +31,7 @@ def tune(name, *problems):
 
 
 def told(name):
-	"""What a tuned file says of each problem, without what differs from run to run."""
+	"""Returns what a tuned file contains for each problem, without members that differ from run to run."""
 	with open(name, encoding="utf-8") as file:
 		entries = json.load(file)["entries"]
 	rows = {}
@@ -82,7 +82,7 @@ def test_text_says_what_json_says():
 
 
 def test_keys_with_other_names():
-	"""A kernel of one's own, whose key, tensors and parameter have other names in the JSON, has the same predictions."""
+	"""An own kernel has the same predictions after its key, tensors and parameter were renamed in the JSON."""
 	with open("kernel.cu", "w", encoding="utf-8") as file:
 		file.write("__global__ void add(float *c, const float *a, const float *b, int n)\n{\n\tint i = blockIdx.x * block_size_x + threadIdx.x;\n\tif (i < n) c[i] = a[i] + b[i];\n}\n")
 	drawn = {"format": "tiletune.own_kernel/1", "source": "kernel.cu", "keys": {"n": {}},

@@ -11,7 +11,7 @@ import tempfile
 
 OWN = "tests/own"
 NAMES = ("steps", "vector_add")
-SIZE = 4097  # of every key: no multiple of a tile
+SIZE = 4097  # value of every key; it is no multiple of a tile
 HEAD = """
 #include <cstdio>
 #include <cstring>
@@ -35,7 +35,7 @@ template <class Kernel> static void launch(place grid, place block, Kernel kerne
 
 def read(name):
 	with open(os.path.join(OWN, name), encoding="utf-8") as file:
-		return file.read().replace('extern "C" ', "")  # each configuration is in a namespace of its own
+		return file.read().replace('extern "C" ', "")  # each configuration has its own namespace
 
 
 def value(expression, names):
@@ -43,14 +43,14 @@ def value(expression, names):
 
 
 def entry(text, names):
-	"""scale<{PER_THREAD}> with the values of a configuration."""
+	"""Returns the entry scale<{PER_THREAD}> with the values of a configuration."""
 	for name, number in names.items():
 		text = text.replace("{" + name + "}", str(number))
 	return text
 
 
 def configuration(number, kernel, names):
-	"""C++ of a configuration: its sources, and run_NUMBER(), which makes the tensors and returns them."""
+	"""Writes a configuration as C++: its sources, and run_NUMBER(), which makes the tensors and returns them."""
 	sources = list(dict.fromkeys(launch.get("source", kernel["source"]) for launch in kernel["launches"]))
 	macros = [name for name in kernel["parameters"] if not any("{" + name + "}" in launch["entry"] for launch in kernel["launches"])]
 	lines = [f"#define {name} {names[name]}\n" for name in macros]

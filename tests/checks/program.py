@@ -32,7 +32,7 @@ def expect(what, found, expected):
 
 
 def kernel(*words, folder=".", **members):
-	"""Writes program.json, whose program gets these arguments."""
+	"""Writes program.json, whose program is started with these arguments."""
 	os.makedirs(folder, exist_ok=True)
 	with open(f"{folder}/program.json", "w", encoding="ascii") as file:
 		json.dump({"format": "tiletune.own_kernel/1", "program": ["/usr/bin/python3", ANSWERING, *words], "keys": {"M": {}, "layout": {"enum": ["nk", "kn"],
@@ -62,7 +62,7 @@ def outcomes():
 
 
 def test_whole():
-	"""The requests, and the results in all forms."""
+	"""Tests which requests the program receives, and that all outputs contain the results."""
 	kernel(folder="sub")
 	done = run("tune", "sub/program.json", "-p", "M=64")
 	first = done.stderr.splitlines()[0]
@@ -135,7 +135,7 @@ def test_nonsense():
 		expect(f"{what}: its outcome", (wrong["outcome"], not words or words in wrong.get("detail", "")), (outcome, True))
 		expect(f"{what}: the others", {line["outcome"] for line in found.values()}, {"ok"})
 		expect(f"{what}: the winner", journal("entry")[0]["entry"]["winner"]["configuration"], {"BM": 48, "BN": 80})
-	# together with others in the final measurement, too
+	# the same failures occur if the final measurement times this candidate together with others
 	kernel("48/80=twice")
 	tune()
 	expect("twice in turn", journal("entry")[0]["entry"]["winner"]["configuration"], {"BM": 48, "BN": 80})
@@ -211,7 +211,7 @@ def test_killed_again_after_an_answer():
 
 
 def test_prepare():
-	"""With several processes, one that ends costs its configuration; every measured configuration was prepared."""
+	"""If one of several processes ends, only its configuration fails. Every measured configuration was prepared first."""
 	kernel("prepare", "32/80=prepare_exit")
 	tune("--evaluations", "13")
 	found = outcomes()
@@ -225,7 +225,7 @@ def test_prepare():
 
 
 def test_hello():
-	"""A program that cannot be started, or answers hello wrongly."""
+	"""Tests programs that cannot be started, and programs that send an invalid reply to "hello"."""
 	kernel()
 	for program, words in ((["./no_such_program"], "cannot start ./no_such_program: No such file or directory"), (["true"], "the program ended with exit code 0"),
 			(["echo", "hello"], "the program sent an invalid answer"), (["cat"], "$.seed: unknown member")):
@@ -283,7 +283,7 @@ def test_resume():
 
 
 def test_near():
-	"""The best configuration of one problem is tried early on the next: it would be among 12 of 24 x 24 by chance once in 48 times."""
+	"""The best configuration of one problem is tried early on the next. By chance it would be among 12 of 24 x 24 only once in 48 times."""
 	kernel(parameters={"BM": [48 + 200 * i for i in range(24)], "BN": [80 + 200 * i for i in range(24)]}, constraints=[])
 	tune("--config", "BM=48,BN=80")
 	run("tune", "program.json", "-p", "M=128", "--evaluations", "12")
@@ -293,7 +293,7 @@ def test_near():
 
 
 def test_recorded():
-	"""The blocked product of matrices (tests/own/matmul.c), as `make bench` recorded it: within 5% of the best after 20 of 60."""
+	"""The search on the recorded blocked matrix product (tests/own/matmul.c, `make bench`) gets within 5% of the best after 20 of 60."""
 	recorded = f"{ROOT}/tests/data/program/matmul.jsonl.gz"
 	with gzip.open(recorded, "rt", encoding="utf-8") as file:
 		times = {line["configuration"]: line["time_us"]["median"] for line in map(json.loads, file) if line["event"] == "evaluation"}
@@ -322,7 +322,7 @@ def test_triton():
 
 
 def test_helper():
-	"""tiletune.program: inputs, verification, outcomes of exceptions, times; printed text does not disturb the messages."""
+	"""Tests tiletune.program: inputs, verification, outcomes of exceptions, and times. Printed text does not disturb the messages."""
 	with open("doubling.py", "w", encoding="utf-8") as file:
 		file.write(f"""
 import sys
@@ -360,7 +360,7 @@ serve(make, lambda problem, x, two: x * two, inputs)
 
 
 def test_dead_context():
-	"""After one configuration every call in its process fails, with messages of no particular library."""
+	"""After one configuration, every call in its process fails with a message that names no known library."""
 	with open("sticky.py", "w", encoding="utf-8") as file:
 		file.write(f"""
 import sys
@@ -409,7 +409,7 @@ for line in sys.stdin:
 
 
 def test_neighbours():
-	"""Part of the evaluations is reserved for neighbours of the best."""
+	"""Part of the evaluations is reserved for neighbours of the best configuration."""
 	with open(f"{ROOT}/tests/own/triton_moe.json", encoding="utf-8") as file:
 		described = json.load(file)
 	with open("moe.py", "w", encoding="utf-8") as file:
@@ -438,13 +438,13 @@ for line in sys.stdin:
 
 
 def test_interrupt():
-	"""An interrupt also ends the program, both a silent one and one that sends progress all the time."""
+	"""An interrupt also ends the program, whether it is silent or sends progress all the time."""
 	for what in ("forever", "floods"):
 		kernel(f"48/80={what}")
 		with subprocess.Popen([TILETUNE, "tune", "program.json", "-p", "M=64"], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tuning:
 			while not os.path.exists("asked") or not any(line.startswith("child") for line in asked_whole()):
 				time.sleep(0.01)
-			time.sleep(0.5)  # the message arrives
+			time.sleep(0.5)  # wait until the message has arrived
 			tuning.send_signal(signal.SIGINT)
 			sent = time.monotonic()
 			try:

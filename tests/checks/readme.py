@@ -25,7 +25,7 @@ ROOT = os.getcwd()
 BINARY = os.path.abspath(sys.argv[1] + "/tiletune")
 CACHE = os.path.abspath(os.environ.get("TEST_BUILD", "build") + "/test-cache")
 COMMAND = re.compile(r"(?:`|^ {4}.*?)(?<!-C )(?:env/bin/|build/)?tiletune ([a-z]+(?: [^`\n]*)?)`?", re.M)
-TABLE = re.compile(r"^\| `([a-z]+ [^`]*)`", re.M)  # the list of commands
+TABLE = re.compile(r"^\| `([a-z]+ [^`]*)`", re.M)  # a row of the list of commands
 MODEL = ["--device", "model:h200-sxm"]
 with open("README.md", encoding="utf-8") as home:
 	README = home.read()
@@ -59,19 +59,19 @@ def tiletune(*arguments, folder=ROOT):
 
 
 def without_gpu(words):
-	"""The command in a form that runs without a GPU."""
+	"""Returns the command in a form that runs without a GPU."""
 	if words[0] in ("tune", "explain", "advise", "check") and "--device" not in words:
 		words = words + MODEL
 	if words[0] in ("tune", "advise") and "--family" not in words and not words[1].endswith(".json"):
 		words = words + ["--family", "wgmma", *([] if "--suite" in words else ["--family", "wgmma_repack"])]
 	words = [re.sub(r"^(M=N=K=\d+:\d+:)(\d+)", lambda found: f"{found.group(1)}{32 * int(found.group(2))}", word) for word in words]
-	if words[0] == "tune" and "-o" not in words:  # tuned.json is a measured file
+	if words[0] == "tune" and "-o" not in words:  # tuned.json must be a measured file
 		words = words + ["-o", "predicted.json"]
 	if words[0] == "tune" and "--suite" in words:
 		words = words + ["--dry-run"]
 	elif words[0] == "tune" and "replay:" not in " ".join(words):
 		words = words + ["--effort", "estimate"]
-	elif words[0] == "report":  # only the small file
+	elif words[0] == "report":  # replaced, so that the command reads only the small file
 		words = [word.replace("results/nvidia-h200/tuned.json", "tuned.json") for word in words]
 	return words
 
@@ -109,7 +109,7 @@ def expect_output(what, words, folder, expected):
 
 
 def tune_own_kernel(folder):
-	"""The first steps of a reader: tune README's kernel, use the result in C, Python and CMake, find a regression."""
+	"""Follows the first steps of a reader: tune README's kernel, use the result in C, Python and CMake, find a regression."""
 	kernel = block("cuda")
 	write(folder, "vector_add.cu", kernel)
 	write(folder, "vector_add.json", block("json"))
@@ -147,7 +147,7 @@ for name in CI:
 		jobs = yaml.safe_load(file)
 	if not isinstance(jobs, dict):
 		failures.append(f"{name}: expected a mapping of jobs")
-# the release: its steps are valid shell, its make targets exist, and a tag of another version ends it
+# the release workflow: its steps are valid shell, its make targets exist, and it rejects a tag of another version
 with open(RELEASE, encoding="utf-8") as file:
 	steps = [step["run"] for job in yaml.safe_load(file)["jobs"].values() for step in job["steps"] if "run" in step]
 version = re.search(r"^VERSION *:= *(\S+)", open("Makefile", encoding="utf-8").read(), re.M).group(1)
@@ -171,7 +171,7 @@ with tempfile.TemporaryDirectory() as folder:
 		seen += 1
 		check_options(page, words)
 		shutil.copy(own if page == "README.md" else SMALL, os.path.join(folder, "tuned.json"))
-		if words[0] == "new":  # new does not replace a file
+		if words[0] == "new":  # `new` does not replace a file
 			os.remove(os.path.join(folder, words[words.index("-o") + 1]))
 		else:
 			write(folder, "vector_add.json", block("json"))

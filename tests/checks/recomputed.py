@@ -15,7 +15,7 @@ TILETUNE = os.path.abspath(os.path.join(sys.argv[1], "tiletune"))
 ROOT = os.getcwd()
 RECORDING = os.path.join(ROOT, "tests/data/replay/measured.jsonl.gz")
 PROBLEM = "M=1000,N=1000,K=512,dtype=bf16"
-REACH = 1.06  # the slowest candidate of the re-measurement that may still win (src/tune)
+REACH = 1.06  # the slowest candidate that is re-measured, as a multiple of the best (src/tune)
 ENVIRONMENT = {**os.environ, "TILETUNE_PATH": ROOT + ":" + ROOT + "/tests/data/replay", "TILETUNE_NVRTC": "/nonexistent"}
 failures = 0
 
@@ -56,7 +56,7 @@ def middle(values):
 
 
 def summary(samples):
-	"""Median and its 95% interval: the mean without outliers, with the variance of the slowest cosine terms."""
+	"""Returns the median and its 95% interval: the mean without outliers, with the variance of the slowest cosine terms."""
 	count, median = len(samples), middle(samples)
 	reach = 5 * 1.4826 * middle([abs(sample - median) for sample in samples]) or math.inf
 	values = [max(median - reach, min(median + reach, sample)) for sample in samples]
@@ -85,7 +85,7 @@ def correlation(x, y):
 
 
 def predictions(ok):
-	"""Predictions before compilation, as `explain` computes them without a compiler, in the order of the search."""
+	"""Returns predictions before compilation, as `explain` computes them without a compiler, in the order of the search."""
 	def one(line):
 		answer = run("explain", "tile", "-p", PROBLEM, "-d", "replay:" + RECORDING, "-f", line["family"].split("/")[1], "-c", line["configuration"], "--json")
 		return json.loads(answer)["entries"][0]["winner"]["score"]["predicted_time_us"]
@@ -95,7 +95,7 @@ def predictions(ok):
 
 
 def check_model(folder):
-	"""The model's rank in the search's measurements, in the order of the predictions; equal predictions in any order."""
+	"""Returns the model's rank in the search's measurements, in the order of the predictions. Equal predictions may have any order."""
 	tune(folder, "m.json", "--where", "BK == 32 or BK == 64 and BM <= 96")
 	with open(folder + "/m.json", encoding="utf-8") as file:
 		model = json.load(file)["entries"][0]["model"]
@@ -112,7 +112,7 @@ def check_model(folder):
 
 
 def check_remeasured(folder):
-	"""All candidates within reach of the best were timed again, and few others."""
+	"""All candidates that may still be the best were timed again, and few others."""
 	tune(folder, "q.json", "-e", "quick", "--strategy", "exhaustive", "-b", "77s", "--where", "not (BM == 64 and BN == 192)")
 	journal = lines(folder + "/q.journal.jsonl")
 	ok = [line for line in journal if line["event"] == "evaluation" and line["outcome"] == "ok"]

@@ -62,7 +62,7 @@ def check_problems(browser, folder):
 	expect("the picture follows the filter", text(page, "#map h3").startswith(f"{len(wanted)} problem"), True)
 	type_filter(page, "winners", "")
 	expect("the picture has every problem", text(page, "#map h3").startswith(f"{len(entries)} problems"), True)
-	# by keyboard: the leftmost point has the lowest intensity; Enter shows its problem
+	# keyboard: the leftmost point has the lowest intensity; Enter shows its problem
 	first = min(entries, key=lambda e: e["winner"]["tflops"] / e["winner"]["gb_per_s"])
 	page.value("document.querySelector('#map svg').focus()")
 	page.key("ArrowRight")
@@ -71,7 +71,7 @@ def check_problems(browser, folder):
 	expect("Enter shows the problem", page.value("location.hash"), f"#p{entries.index(first)}")
 	expect("the problem is shown", show_time(first["winner"]["time_us"]["median"]) in text(page, "#detail .stats"), True)
 	expect("the focus follows", page.value("document.activeElement.tagName"), "H2")
-	# the number of the problem is the first or the last member of a line
+	# the problem's number is the first or the last member of a line
 	with gzip.open(SUITE.replace(".json", ".journal.jsonl.gz"), "rt", encoding="utf-8") as file:
 		runs = [line for line in map(json.loads, file) if line["event"] in ("problem", "evaluation")]
 	number = next(e["number"] for e in runs if e["event"] == "problem" and all(e["problem"].get(key) == value for key, value in slowest["problem"].items()))
@@ -113,7 +113,7 @@ def check_headline(page, entries):
 	expect("an interval has one unit", f"95% interval {low} to {high} ms" in follow(slow), True)
 	few = next(e for e in entries if e["winner"]["score"]["slots_per_wave"] < 125 and e["winner"]["score"]["waves_exact"] == 1)
 	score, said = few["winner"]["score"], follow(few)
-	# a full box is 24 high
+	# a full box has height 24
 	height = page.value("+document.querySelector('figure[data-figure=waves] rect.q5').getAttribute('height')")
 	defines = " ".join(f"-D{key}={value}" for key, value in few["winner"]["defines"].items())
 	expect("the button copies the command and the macros", [defines in page.value("document.getElementById('copy').title"), "tiletune tune" in page.value("document.getElementById('copy').title")], [True, True])
@@ -134,7 +134,7 @@ def heads(page):
 
 
 def cells_of(page, family):
-	"""[row, column, text, class] of each cell of a heat map that has a text."""
+	"""Returns [row, column, text, class] of each cell of a heat map that has a text."""
 	return page.value(f"""(svg => {{ const heads = [...svg.querySelectorAll('text.muted')], rows = heads.filter(t => t.classList.contains('end')), columns = heads.filter(t => t.classList.contains('middle'));
 			return [...svg.querySelectorAll('text[class*="on-"]')].map(t => {{ const near = (list, axis, at) => list.reduce((a, b) => Math.abs(b.getAttribute(axis) - at) < Math.abs(a.getAttribute(axis) - at) ? b : a).textContent;
 			return [near(rows, 'y', +t.getAttribute('y')), near(columns, 'x', +t.getAttribute('x')), t.textContent, t.getAttribute('class')]; }}); }})(document.querySelector('figure[data-figure="tiles {family}"] svg'))""")
@@ -381,7 +381,7 @@ def check_damage(browser, folder):
 
 # ---- 50,000 evaluations ----
 def large_journal(folder, count=50_000):
-	"""Lines as written by a run, with varying times, tiles and resources."""
+	"""Writes lines like those of a run, with varying times, tiles and resources."""
 	choose, path = random.Random(1), os.path.join(folder, "large.journal.jsonl")
 	lines = lines_of(DATA + "small.journal.jsonl")
 	patterns = [line for line in lines if line["event"] == "evaluation"]

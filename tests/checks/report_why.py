@@ -87,7 +87,7 @@ def check_few_blocks(browser, folder):
 
 
 def check_energy(browser, folder):
-	"""If a file lacks the energy of other rows, a ratio of times is not called energy."""
+	"""If a file lacks the energy of other rows, the page does not call a ratio of times energy."""
 	path = report(folder, "energy.html", "results/nvidia-h200/energy.json.gz")
 	page = show_page(browser, path, "#p3")
 	expect("chosen by energy", text(page, "#detail h2").endswith("(best energy)"), True)
@@ -111,7 +111,7 @@ def check_suite(browser, folder):
 		expect(f"#p{i}: the tied group", len(page.value("[...document.querySelectorAll('#tied li')].map(row => row.textContent)")), len(entry["tied"]))
 		expect(f"#p{i}: the rule is said where others are tied", (rule or "").count("then one that every search of the problem tries first (planned: "), int(bool(entry["tied"])))
 		if "in an earlier round" in text(page, "#runner-up p"):
-			# the corrected time over the winner's gives the percentage in the sentence and in the table
+			# the sentence's percentage, like the table's, is the corrected time over the winner's
 			times = re.findall(r"([\d.]+) µs (?:in an earlier round|when corrected)", text(page, "#runner-up p"))
 			marked = page.value("[...document.querySelector('[data-table=candidates] tr.second').cells].map(c => c.textContent)")
 			share, least = re.search(r"([\d.]+)% slower", said), sorted(float(row["Over winner"].rstrip("%")) for row in rows(page, "candidates") if row["Over winner"])[1]
@@ -147,7 +147,7 @@ def check_labels(browser, folder):
 
 
 def check_predicted(browser, folder):
-	"""Nothing ran, so the page mentions no measurement."""
+	"""If nothing ran, the page mentions no measurement."""
 	tuned = load(DATA + "small.json")
 	tuned["entries"][0]["timing"] = "predicted"
 	lines = [line for line in lines_of(DATA + "small.journal.jsonl") if line["event"] not in ("final", "entry")]

@@ -24,12 +24,12 @@ MUTANTS_PER_FORMAT = 64
 LENGTH_OF_LISTS = 200 if os.environ.get("TEST_SIZE") == "full" else 12
 # Readers of these also check members against each other, which schemas cannot express.
 READ_STRICTLY = {"tiletune.learned/1", "tiletune.family/1", "tiletune.operation/1", "tiletune.own_kernel/1", "tiletune.journal/1", "tiletune.kernel/1"}
-# Programs of tests and benchmarks write these, tiletune reads none of them.
+# programs of tests and benchmarks write these files, and tiletune reads none of them
 UNREAD = {f"tiletune.{name}/1" for name in ("autotune_repeat", "bits", "compared_rows", "lookup_rates", "own_kernel_results", "repeat_rates", "triton_autotune", "versus")}
 # Answers of earlier versions and of experiments whose scripts have left the tree (results/README.md), kept among the results.
 EARLIER = {f"tiletune.{name}/1" for name in ("chain_counters", "chain_map", "chain_rule", "check_rates", "durations", "loads", "pairs", "program_rates",
     "public_kernels", "several_gpus", "sweep", "tiles")}
-# These are read with the other files of their folder.
+# these are read together with the other files of their folder
 IN_FOLDER = {"tiletune.family/1", "tiletune.operation/1"}
 WRONG_FORM = r'\$\S*: expected (a known member here|a member "\w+"(,|$)|one of "|at (least|most) \d+ element|an architecture)'
 # Members named after a family's own parameters.
@@ -57,7 +57,8 @@ def load_schemas():
 
 
 def read_documents(path):
-    """(format, documents): for a journal a sample of lines and the shortest line of each event; `validate` reads all."""
+    """Returns (format, documents). For a journal, documents are a sample of lines and the shortest line of each event; `validate` reads all
+    lines."""
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as file:
         text = file.read()
@@ -85,7 +86,7 @@ def run(*arguments, **variables):
 
 
 def make_files(folder):
-    """A tuned file and journals on the model device and on a recording, and an explanation."""
+    """Makes a tuned file and journals on the model device and on a recording, and an explanation."""
     env_cache = ["--cache-dir", os.path.join(folder, "cache")]
     made = []
     for name, arguments in {
@@ -129,7 +130,7 @@ def make_files(folder):
 
 
 def judgements(folder):
-    """Verdicts of judge about a correct kernel with a baseline and one that does not compile, on the stand-in driver."""
+    """Makes verdicts of judge about a correct kernel with a baseline, and about one that does not compile, on the stand-in driver."""
     os.mkdir(os.path.join(folder, "lib"))
     os.symlink(os.path.abspath(os.path.join(os.path.dirname(TILETUNE), "faults/libcuda.so.1")), os.path.join(folder, "lib/libcuda.so.1"))
     for name in ("vector_add.json", "vector_add.cu"):
@@ -160,7 +161,7 @@ def places(value, path=()):
 
 
 def changes_of(document):
-    """Single changes: most make a document invalid, some do not, and both validators must agree."""
+    """Yields single changes. Most make a document invalid, some do not, and both validators must agree."""
     for path in places(document):
         if not path:
             continue

@@ -18,7 +18,7 @@ class Case(dict):
 
 
 def device(source, name):
-	"""The numbers of case_device_ampere(), with the changes of case_device_hopper()."""
+	"""Returns the numbers of case_device_ampere(), with the changes of case_device_hopper()."""
 	numbers = {}
 	for wanted in ("ampere", "hopper")[: 1 + (name == "hopper")]:
 		body = source.split(f"case_device_{wanted}(void)\n{{")[1].split("\n}")[0]
@@ -29,13 +29,13 @@ def device(source, name):
 
 def expect(row, what, found, wanted, tolerance):
 	global failures
-	if abs(found - wanted) > tolerance * abs(wanted) + (5e-5 if tolerance else 0):  # the file has four decimals
+	if abs(found - wanted) > tolerance * abs(wanted) + (5e-5 if tolerance else 0):  # the file's numbers have four decimals
 		failures += 1
 		print(f"{row['device']}, {row['case']}: {what}: expected {wanted:.6g}, found {found:.6g}")
 
 
 def occupancy(d, threads, regs, smem):
-	"""Blocks per SM: registers are allocated per warp in units of 256, for four schedulers; shared memory in units of 128."""
+	"""Returns the blocks per SM. Registers are allocated per warp in units of 256, for four schedulers; shared memory in units of 128."""
 	warps = ceil(threads / 32)
 	by_regs = d.regs_per_sm // 4 // (ceil(regs * 32 / 256) * 256) * 4 // warps
 	by_smem = inf if not smem else d.smem_per_sm_bytes // (ceil((smem + d.smem_reserved_bytes) / 128) * 128)
@@ -46,13 +46,13 @@ def occupancy(d, threads, regs, smem):
 
 
 def units_per_row(pitch, rows, size, unit):
-	"""Lines or sectors that a row touches, over the minimum; the pitch determines where rows start."""
+	"""Returns the mean number of lines or sectors that a row touches, over the minimum. The pitch determines where rows start."""
 	touched = sum((row * pitch % unit + size - 1) // unit + 1 for row in range(rows))
 	return touched / (rows * ceil(size / unit))
 
 
 def physical_us(d, c, score):
-	"""One launch in whole waves, with copies by threads: src/score/block_model.c, time_model.c."""
+	"""Returns the clocks of one launch in whole waves, with copies by threads: src/score/block_model.c, time_model.c."""
 	warps, slice_bytes = c.BM // c.WM * (c.BN // c.WN), (c.BM + c.BN) * c.BK * 2
 	mma_count = warps * (c.WM // 16) * (c.WN // 8) * (c.BK // 16)
 	issue = d.instructions_per_clock_sm
@@ -66,7 +66,7 @@ def physical_us(d, c, score):
 	latency = per_us * (d.l2_latency_us + min(1, dram_read / score.l2_bytes) * (d.dram_latency_us - d.l2_latency_us))
 
 	def phase(issued, smem, l2, count, l2_rate):
-		"""Instructions that warps issue, and copies at the same time; the shorter part is hidden except for one block's share."""
+		"""Combines instructions that warps issue with concurrent copies. The shorter part is hidden except for one block's share."""
 		running = count * warps
 		issued, beside = count * issued * max(1, 4 / running), count * max(smem, l2 / l2_rate)
 		return max(issued, beside) + min(issued, beside) / max(1, running / 4)
@@ -98,7 +98,7 @@ def check(row, d):
 	expect(row, "tiles", float(row["tiles"]), tiles * c.SPLIT_K, 0)
 	expect(row, "tile_efficiency_ratio", float(row["tile_efficiency_ratio"]), c.M * c.N / (tiles * c.BM * c.BN), 1e-4)
 	expect(row, "occupancy_ratio", float(row["occupancy_ratio"]), blocks * ceil(threads / 32) / 64, 1e-3)
-	# FLOP for C, including padded steps; bytes moved, including the parts of split sums
+	# Computes the FLOP for C, including padded steps, and the bytes moved, including the parts of split sums.
 	depth = ceil(c.K / (c.BK * c.SPLIT_K)) * c.BK * c.SPLIT_K
 	intensity = 2 * c.M * c.N * depth / (2 * (c.M * c.K + c.N * c.K) + c.M * c.N * (4 * c.SPLIT_K if c.SPLIT_K > 1 else 2))
 	expect(row, "arithmetic_intensity", float(row["arithmetic_intensity"]), intensity, 1e-3)

@@ -30,7 +30,7 @@ def tune(strategy, *arguments, codes=(0,)):
 
 
 def measured():
-	"""The journal without dates and run ids."""
+	"""Returns the journal without dates and run ids."""
 	with open("tuned.journal.jsonl", encoding="utf-8") as file:
 		lines = [json.loads(line) for line in file]
 	for line in lines:
@@ -61,7 +61,7 @@ def test_refused():
 		expect(f"{what}: what was measured", len([line for line in measured() if line["event"] == "evaluation"]), 3)
 		with open("log", encoding="utf-8") as file:
 			errors = file.read().splitlines()
-		# the last two may arrive after the end
+		# the last two answers may arrive after the end
 		expect(f"{what}: how many were answered", REFUSED_MAX - 2 <= len(errors) <= REFUSED_MAX, True)
 		expect(f"{what}: the answer", words in errors[0], True)
 		expect(f"{what}: the end", f"stopped because the strategy program made {REFUSED_MAX} invalid proposals in a row" in done.stdout, True)
@@ -74,7 +74,7 @@ def test_in_a_row():
 
 
 def test_interrupt():
-	"""A strategy that does not read its input, which is more than a pipe holds."""
+	"""Tests a strategy that does not read its input, which is larger than a pipe's buffer."""
 	with open("asleep.sh", "w", encoding="ascii") as file:
 		file.write("touch started; exec sleep 1000\n")
 	environment = {name: value for name, value in ENVIRONMENT.items() if name != "TILETUNE_NVRTC"}
@@ -82,7 +82,7 @@ def test_interrupt():
 			"--strategy", "program:sh asleep.sh", "-o", "interrupted.json"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tuning:
 		while not os.path.exists("started") and tuning.poll() is None:
 			time.sleep(0.01)
-		time.sleep(1)  # the message is sent
+		time.sleep(1)  # wait until the message is sent
 		tuning.send_signal(signal.SIGINT)
 		try:
 			expect("the exit code", tuning.wait(20), 130)
@@ -92,7 +92,7 @@ def test_interrupt():
 
 
 def test_budget():
-	"""A silent strategy ends with the budget."""
+	"""A silent strategy ends when the budget is used up."""
 	started = time.monotonic()
 	done = tune("program:sleep 1000", "--budget", "4s", codes=(1,))
 	expect("in time", time.monotonic() - started < 20, True)

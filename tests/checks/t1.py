@@ -97,7 +97,7 @@ def test_members():
     # expected values
     file = ('"FillType": "Generator", "DataSource": "i", "TargetName"', '"FillType": "BinaryRaw", "DataSource": "x.bin", "TargetName"')
     expect("reference", value(["reference"], file), [{"file": "x.bin", "output": "x"}])
-    # Kernel Tuner: sizes by axis, divisors
+    # Kernel Tuner's sizes by axis, and divisors
     three = ('"ProblemSize": [100000], "GridDivX": ["block_size_x"]', '"ProblemSize": [100000, 8], "GridDivX": ["block_size_x", 2], "GridDivY": []')
     expect("divisors", value(["launches", 0, "grid"], three, source=KERNEL_TUNER),
         ["ceil_div(problem_size_x, (block_size_x)*(2))", "ceil_div(problem_size_y, 1)", "1"])
@@ -176,7 +176,7 @@ def test_refused():
 
 
 def test_folders():
-    """The kernel is in the parent folder; the result in a third folder finds the files that it names."""
+    """The kernel is in the parent folder. A result in a third folder still finds the files that it names."""
     os.makedirs("a/cases")
     os.makedirs("b")
     shutil.copy("scale.cu", "a/scale.cu")

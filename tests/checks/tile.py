@@ -27,7 +27,7 @@ def expect(what, ran, *texts, code=None):
 
 
 def own_kernel(folder, source, **members):
-	"""A kernel that writes one tile, and its JSON."""
+	"""Writes a kernel that writes one tile, and its JSON."""
 	with open(folder + "/kernel.cu", "w", encoding="utf-8") as file:
 		file.write("#include <cuda_tile.h>\nnamespace ct = cuda::tiles;\n" + source)
 	tree = {"format": "tiletune.own_kernel/1", "source": "kernel.cu", "language": "tile", "keys": {"n": {"default": 4096}},
@@ -68,7 +68,7 @@ def check_draft(folder):
 		launches.append(explained.returncode == 0 and json.loads(explained.stdout)["entries"][0]["winner"]["launches"])
 	if launches[0] != launches[1]:
 		failures.append(f"draft: expected {launches[1]}, found {launches[0]}")
-	# a run of more than a second saves its best so far, but not one that may turn out to be none
+	# a run of more than a second saves its best so far, but not a winner that is excluded later
 	expect("no winner", tiletune("tune", folder + "/draft.json", *predicted[:4], "--where", "ROWS <= 2", *predicted[6:8], "-o", folder + "/none.json"), "no entry is written", code=4)
 	if os.path.exists(folder + "/none.json"):
 		failures.append("no winner: found an entry")
@@ -95,7 +95,7 @@ def check_gate(folder):
 	expect("gate, fewer blocks", tiletune(*gate), "occupancy", "blocks per SM", code=3)
 
 
-# More elements than a block has registers for: 128 threads with 255 each.
+# Returns a kernel with more elements than a block has registers for (128 threads with 255 each).
 LARGE = """__tile_global__ void fill(float *y, int n)
 {
 	const auto view = ct::partition_view(ct::tensor_span(y, ct::extents(n)), ct::shape<SIZE>());
@@ -106,7 +106,7 @@ LARGE = """__tile_global__ void fill(float *y, int n)
 
 
 def check_stack(folder, predicted):
-	"""A tile that does not fit in registers is on the stack, which a rule of the JSON removes."""
+	"""A tile that does not fit in registers is on the stack, which a rule in the JSON prunes."""
 	tensors = {"y": {"shape": ["n"], "dtype": "fp32", "role": "inout"}}
 	rule = [{"expr": "stack_bytes > 0", "why": "the tile is on the stack"}]
 	for size, prune, texts, code in ((32768, rule, ("1 pruned_by_model", "the tile is on the stack"), 1), (32768, [], ("bytes of local memory per thread",), 0), (128, rule, ("winner",), 0)):
@@ -114,12 +114,12 @@ def check_stack(folder, predicted):
 		expect(f"stack of {size} elements", tiletune("tune", kernel, *predicted, "--cache-dir", folder + "/cache"), *texts, code=code)
 
 
-# An assembler that never ends; it runs out of its own time limit after a second.
+# An assembler that never ends. It shortens its own time limit to a second.
 LATE = f"#!{sys.executable}\nimport signal\nassert 90 < signal.alarm(1) <= 100\nsignal.pause()\n"
 
 
 def stub_toolkit(folder, build):
-	"""Files that the search accepts as a toolkit of that build."""
+	"""Writes files that the search accepts as a toolkit of that build."""
 	for name in ("bin/tileiras", "bin/ptxas", "lib/libnvrtc.so.13", "lib/libnvvm.so.4", "include/cuda_tile.h", "include/crt/cuda_tile.h"):
 		os.makedirs(os.path.dirname(f"{folder}/{name}"), exist_ok=True)
 		with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
@@ -134,7 +134,7 @@ SAMPLES = (("gemm", "M=304,N=528,K=1040,dtype={}", "BM=128,BN=128,BK=64,WARPS=8,
 
 
 def instructions(architecture, dtype):
-	"""Instructions that the code must contain: of tensor cores, and copies into shared memory."""
+	"""Returns the instructions that the code must contain: tensor core instructions, and copies into shared memory."""
 	if architecture >= 120 or architecture < 90:
 		return "HMMA" if dtype == "bf16" else "MMA", "UTMALDG" if architecture >= 120 else "LDGSTS"
 	return ("HGMMA" if dtype == "bf16" else "QGMMA") if architecture == 90 else ("UTCHMMA" if dtype == "bf16" else "UTCQMMA"), "UTMALDG"

@@ -10,10 +10,10 @@ import subprocess
 import sys
 
 OUT, WORDS = sys.argv[1], sys.argv[2:]
-# Shares of the absolute and of the relative tolerance that a correct kernel uses; a tenfold tolerance would be too wide.
+# a correct kernel must use these shares of the absolute and of the relative tolerance; a tenfold tolerance would be too wide
 ABS_USED, REL_USED = (0.05, 0.95), (0.1, 1.0)
 ROWS, COLUMNS = 16, 12
-BITS = {"fp32": (24, -149), "tf32": (11, -136), "fp16": (11, -24), "bf16": (8, -133), "fp8_e4m3": (4, -9)}  # bits of the mantissa; the exponent n of the smallest number 2^n
+BITS = {"fp32": (24, -149), "tf32": (11, -136), "fp16": (11, -24), "bf16": (8, -133), "fp8_e4m3": (4, -9)}  # bits of the mantissa, and the exponent n of the smallest number 2^n
 PRODUCTS = """
 gemm simt M=16,N=12,K={k},dtype=fp32 -
 gemm mma M=16,N=12,K={k},dtype=tf32 -
@@ -52,7 +52,7 @@ def truncated(x, step):
 
 
 def on_cuda_cores(products):
-	"""Fused multiply-adds in sequence, each rounded to fp32."""
+	"""Accumulates with fused multiply-adds in sequence, each rounded to fp32."""
 	total = 0.0
 	for x in products:
 		total = rounded(total + x, "fp32")
@@ -69,7 +69,7 @@ def on_tensor_cores(products, k):
 
 
 def on_fp8_cores(products):
-	"""32 products per instruction: they and the accumulator are aligned to the largest exponent and keep 13 bits."""
+	"""Each instruction adds 32 products: they and the accumulator are aligned to the largest exponent and keep 13 bits."""
 	total = 0.0
 	for at in range(0, len(products), 32):
 		addends = [total, *products[at : at + 32]]
@@ -90,7 +90,7 @@ def accumulated(products, dtype, accum="fast"):
 
 # ---- comparison of results ----
 class Comparison:
-	"""The results of a case, with its tolerances."""
+	"""Returns the results of a case, with its tolerances."""
 
 	def __init__(self, case):
 		output = case["reference"]["outputs"][0]
@@ -104,7 +104,7 @@ class Comparison:
 			self.wrong.append(f"{self.name}: {text} (abs {self.abs:.3g}, rel {self.rel:.3g})")
 
 	def right(self, wanted, found, out_dtype, of_one_sign=None):
-		"""found is not yet rounded to the output's type; of_one_sign has wanted and found sums without cancellation."""
+		"""found is not yet rounded to the output's type; of_one_sign holds wanted and found sums without cancellation."""
 		largest = max(abs(f - w) for w, f in zip(wanted, found))
 		self.expect(ABS_USED[0] <= largest / self.abs <= ABS_USED[1], f"a right kernel is off by {largest:.3g}, {largest / self.abs:.3f} of the absolute tolerance: expected {ABS_USED[0]} to {ABS_USED[1]}")
 		largest = max(abs(rounded(f, out_dtype) / w - 1) for w, f in of_one_sign or ((w, w) for w in wanted if abs(w) > 0.01))
@@ -124,7 +124,7 @@ def matrix(rows, columns, dtype):
 
 
 def products(case, comparison):
-	"""gemm, gemm_grouped."""
+	"""Tests gemm and gemm_grouped."""
 	problem = case["problem"]
 	k, dtype, accum = problem["K"], problem["dtype"], problem["accum"]
 	out_dtype = problem.get("out_dtype") or ("bf16" if dtype == "fp8_e4m3" else dtype)
@@ -156,7 +156,7 @@ def chain(case, comparison):
 	wanted = [math.fsum(p) for p in all_products]
 	found = []
 	for row in middle:
-		flipped = max((i for i in range(n) if abs(row[i]) < k**0.5), key=lambda i: abs(row[i]))  # three standard deviations
+		flipped = max((i for i in range(n) if abs(row[i]) < k**0.5), key=lambda i: abs(row[i]))  # the limit is three standard deviations
 		flip = math.ldexp(1, math.frexp(row[flipped])[1] - BITS[dtype][0])
 		found += [accumulated([x * y for x, y in zip(row, column)], dtype) + flip * column[flipped] for column in c]
 	comparison.right(wanted, found, dtype)
@@ -180,7 +180,7 @@ def attention(case, comparison):
 			without_last.append(math.fsum(w * x for w, x in zip(short[:-1], column)) / (total - weights[-1]))
 			shifted.append(math.fsum(w * x for w, x in zip(short, column[1:])) / total)
 	comparison.right(wanted, found, "fp16" if dtype == "fp16" else "bf16")
-	if dtype != "fp8_e4m3" or keys <= 48:  # "changes an average by 1/n"
+	if dtype != "fp8_e4m3" or keys <= 48:  # this mistake "changes an average by 1/n"
 		comparison.mistake("a key left out", wanted, without_last)
 	comparison.mistake("values of the next key", wanted, shifted)
 	comparison.mistake("a row in the place of the next", wanted[COLUMNS:], found[:-COLUMNS])

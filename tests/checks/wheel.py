@@ -66,7 +66,7 @@ def hidden_paths() -> list[str]:
 
 
 HIDDEN = hidden_paths()
-HAS_LANDLOCK = LIBC.syscall(CREATE_RULESET, None, 0, 1) > 0  # queries the version
+HAS_LANDLOCK = LIBC.syscall(CREATE_RULESET, None, 0, 1) > 0  # this call only queries the version
 
 
 def hide() -> None:
@@ -110,7 +110,7 @@ def expect(what: str, expected: str, found: str) -> None:
 
 
 def inputs_hash() -> str:
-	"""Hash of the names and contents of all files in the wheel, committed or not."""
+	"""Returns a hash of the names and contents of all files in the wheel, committed or not."""
 	listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "Makefile", "README.md", "LICENSE", "src", "templates",
 		"configs"], check=True, capture_output=True, text=True).stdout.splitlines()
 	total = hashlib.sha256()
@@ -144,7 +144,7 @@ def build_wheel() -> str:
 
 
 def ci_install_line() -> str:
-	"""The command by which the CI examples install the wheel, the same in all of their jobs."""
+	"""Returns the command by which the CI examples install the wheel, which is the same in all of their jobs."""
 	lines: set[str] = set()
 	for name in ("configs/ci/github-actions.yml", "configs/ci/gitlab-ci.yml"):
 		with open(name, encoding="utf-8") as file:

@@ -54,7 +54,7 @@ class Step(NamedTuple):
 
 
 def parse(text: str) -> tuple[list[Step], str]:
-	"""The steps, and the comments after the last."""
+	"""Returns the steps, and the comments after the last."""
 	pattern = re.compile(r"((?:(?:#.*)?\n)*)((?:\$ .*\n)(?:>.*\n)*)((?:(?![$>#\n]).*\n)*)")
 	steps, end = [], 0
 	while found := pattern.match(text, end):
@@ -68,12 +68,12 @@ def parse(text: str) -> tuple[list[Step], str]:
 
 
 def execute(steps: list[Step]) -> list[str]:
-	"""The output of each command."""
+	"""Returns the output of each command."""
 	root, build = os.getcwd(), os.path.abspath(os.environ.get("TEST_BUILD", "build"))
 	out = os.path.abspath(os.environ.get("TEST_OUT", "build/release"))
 	more = {"ROOT": root, "OUT": out, "PATH": f"{out}:{os.environ['PATH']}", "LC_ALL": "C",
 		"XDG_CACHE_HOME": build + "/test-cache", "TILETUNE_LEARNED": os.environ.get("TILETUNE_LEARNED", "none")}
-	if not build.startswith(root + "/"):  # the templates are not next to the program
+	if not build.startswith(root + "/"):  # the tests' templates are not next to the program
 		more["TILETUNE_PATH"] = root
 	scratch = tempfile.mkdtemp()
 	try:

@@ -65,7 +65,7 @@ static CUdeviceptr pointer_param(const struct standin_launch *launch, int index)
 	return standin_is_device_memory(data) ? data : 0;
 }
 
-/* The index-th argument with this mark, or 0 if there are fewer. */
+/* Returns the index-th argument with this mark, or 0 if there are fewer. */
 static CUdeviceptr marked_param(
 	const struct standin_launch *launch, enum mark mark, uint64_t *bytes, uint32_t *pattern)
 {
@@ -167,8 +167,8 @@ static void scale_reference(const struct standin_launch *launch)
 	}
 }
 
-/* standin_dot(a, b, c, m, n, k, parts, turn): fp32; each sum has `parts` parts, and with parts =
- * 0 two for fewer than 8 rows */
+/* standin_dot(a, b, c, m, n, k, parts, turn): fp32; each sum is computed in `parts` parts; parts =
+ * 0 selects two parts for fewer than 8 rows */
 static void dot(const struct standin_launch *launch)
 {
 	const float *a = (const float *)(uintptr_t)pointer_param(launch, 0);
@@ -299,10 +299,10 @@ bool standin_candidate(const struct standin_launch *launch, enum behaviour behav
 	case BEHAVIOUR_INPUT:
 		overwrite_input(launch);
 		break;
-	case BEHAVIOUR_PITCH: /* one element beyond the first row */
+	case BEHAVIOUR_PITCH: /* writes one element beyond the first row */
 		memset(out + 4 * (size_t) * (int *)launch->params[3], 0, 4);
 		break;
-	case BEHAVIOUR_NONDETERMINISTIC: /* the lowest mantissa bit of fp32 */
+	case BEHAVIOUR_NONDETERMINISTIC: /* changes the lowest mantissa bit of fp32 */
 		out[0] ^= (unsigned char)(launch->kernel->launches & 1);
 		break;
 	default:
@@ -334,7 +334,7 @@ static double default_us(const struct standin_launch *launch)
 	return 20 + (double)(hash >> 20 & 1023) * 100 / 1023;
 }
 
-/* The first buffer among the arguments. */
+/* Returns the first buffer among the arguments. */
 static CUdeviceptr first_buffer(const struct standin_launch *launch)
 {
 	CUdeviceptr data = 0;
@@ -344,7 +344,7 @@ static CUdeviceptr first_buffer(const struct standin_launch *launch)
 	return data;
 }
 
-/* The duration of a launch by its rule. */
+/* Returns the duration of a launch by its rule in the script. */
 static double rule_us(const struct standin_rule *rule, const struct standin_launch *launch)
 {
 	const CUdeviceptr buffer = first_buffer(launch);
@@ -360,7 +360,7 @@ static double rule_us(const struct standin_rule *rule, const struct standin_laun
 	return rule && rule->us >= 0 ? rule->us : default_us(launch);
 }
 
-/* Whether the first output holds anything but the poison. */
+/* Returns whether the first output holds anything but the poison. */
 static bool is_written(const struct standin_launch *launch)
 {
 	uint64_t bytes;

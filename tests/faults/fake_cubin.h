@@ -60,7 +60,7 @@ static inline void fake_section(struct fake_cubin *cubin, const char *name, cons
 		fake_append(cubin, data, size);
 }
 
-/* a record of {format 4, attribute, size 8, symbol, value} */
+/* Writes a record of {format 4, attribute, size 8, symbol, value}. */
 static inline void fake_info(
 	uint32_t record[3], uint32_t attribute, uint32_t symbol, uint32_t value)
 {
@@ -69,7 +69,7 @@ static inline void fake_info(
 	record[2] = value;
 }
 
-/* data holds FAKE_CUBIN_SIZE bytes. Returns the size used. */
+/* Writes the cubin to data, which holds FAKE_CUBIN_SIZE bytes. Returns the used size. */
 static inline size_t fake_cubin_build(
 	unsigned char *data, const struct fake_kernel *kernels, size_t count)
 {

@@ -148,7 +148,7 @@ CUresult cuGetProcAddress(const char *symbol, void **address, int version, cuuin
 	} entries[] = {
 #define CUDA_CALL(name) {#name, (void *)(uintptr_t)name},
 #include "spec/cuda_call.def"
-		/* called by programs that launch from bundles */
+		/* programs that launch from bundles call this function */
 		CUDA_CALL(cuCtxGetDevice) CUDA_CALL(cuFuncGetParamInfo) CUDA_CALL(cuFuncLoad)
 #undef CUDA_CALL
 	};

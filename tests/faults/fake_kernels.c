@@ -8,7 +8,7 @@
 #include "faults/standin.h"
 #include "measure/helper_layout.h"
 
-/* An argument by its position (see the head of helpers.cu). */
+/* Returns an argument by its position (see the head of helpers.cu). */
 #define PARAM(type, index) (*(const type *)launch->params[index])
 
 static void mark_poison(const struct standin_launch *launch)
@@ -32,8 +32,8 @@ enum {
 	ROWS_BACK = 1 << 14
 };
 
-/* Memory summed as rows with gaps: either the gaps between an output's rows, or an output
- * itself, which begins with its mark. A digest covers parts of the outputs. */
+/* Marks memory that a kernel sums as rows with gaps: either the gaps between an output's rows, or
+ * an output itself, which begins with its mark. A digest covers parts of the outputs. */
 static void mark_pitch(const struct standin_launch *launch)
 {
 	const CUdeviceptr data = PARAM(CUdeviceptr, 0);

@@ -12,7 +12,7 @@
 
 enum {
 	KERNELS_MAX = 64,
-	VARIABLES_MAX = 2048,  /* cooperative_groups brings a thousand */
+	VARIABLES_MAX = 2048,  /* cooperative_groups defines about a thousand variables */
 	INFO_REGISTERS = 0x2f, /* EIATTR_REGCOUNT: symbol, registers */
 	INFO_PARAMETER =
 		0x17, /* EIATTR_KPARAM_INFO: index, ordinal, offset, size in the bits from 18 on */
@@ -197,7 +197,7 @@ static void info_read(const struct elf *elf, const Elf64_Shdr *section,
 		unsigned format = at[0], attribute = at[1], size = at[2] | (unsigned)at[3] << 8;
 
 		at += 4;
-		if (format != 4) /* the value is in the header itself */
+		if (format != 4) /* the header itself contains the value */
 			continue;
 		if (size >= 8 && at + size <= end) {
 			uint32_t words[4] = {0};
@@ -252,7 +252,7 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 	const Elf64_Ehdr *header = image;
 	struct elf elf = {.bytes = image, .count = header->e_shnum};
 	uint64_t hash = 0;
-	int reserved = 0; /* from sm_90 on the size of the section includes 1 KiB for the system */
+	int reserved = 0; /* from sm_90 on, the section's size includes 1 KiB for the system */
 
 	elf.sections = (const Elf64_Shdr *)(const void *)(elf.bytes + header->e_shoff);
 	elf.names = elf.bytes + elf.sections[header->e_shstrndx].sh_offset;
@@ -287,7 +287,7 @@ static bool library_from_elf(struct standin_library *library, const void *image)
 	return library->count > 0;
 }
 
-/* ---- calls ---- */
+/* ---- driver calls ---- */
 int standin_library_count; /* number of loaded libraries, read by tests/checks/launch.py */
 
 CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jit_options,

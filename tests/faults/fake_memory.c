@@ -30,7 +30,7 @@ struct marked {
 static struct marked marks[MARKS_MAX];
 static size_t mark_count;
 
-/* Index of a mark by its address: number + 1, or 0 without a mark. */
+/* Returns 1 + the number of the mark at an address, or 0 if there is none. */
 static uint16_t mark_places[2 * MARKS_MAX];
 
 static uint16_t *mark_place(CUdeviceptr data)

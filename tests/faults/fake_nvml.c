@@ -97,7 +97,8 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
 	struct standin_script *script = standin_script();
 
 	(void)device;
-	/* without a power script the cap is always reported, which is not throttling */
+	/* without a power script the power cap is always reported, which does not count as
+	 * throttling */
 	*reasons = script->slow_clock || (script->power_limit_w && !standin_at_power_limit())
 			   ? 0
 			   : NVML_THROTTLE_POWER_CAP;

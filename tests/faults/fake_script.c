@@ -28,7 +28,7 @@ static const char *const behaviours[BEHAVIOUR_COUNT] = {
 	[BEHAVIOUR_LOST] = "lost",
 };
 
-/* A script with a mistake must not look like one without faults. */
+/* A script with a mistake is refused, because otherwise it would act like one without faults. */
 static void complain(const char *line)
 {
 	fprintf(stderr, "stand-in driver: script line not understood: %s\n", line);

@@ -13,7 +13,7 @@
 #include "faults/hang.h"
 #include "faults/standin.h"
 
-/* Cost of each additional piece of work, queued separately or inside a graph. */
+/* Cost of each additional piece of work, whether queued separately or inside a graph. */
 static const double launch_gap_us = 2, graph_gap_us = 0.1;
 
 struct standin_graph {
@@ -75,7 +75,7 @@ bool standin_at_power_limit(void)
 	return limit_w > 0 && alone_us > settle_us && alone_watts > limit_w;
 }
 
-/* The duration of a run under the power limit. */
+/* Returns the duration of a run under the power limit. */
 static double limited(double us, double watts)
 {
 	if (watts < alone_watts || watts > alone_watts)

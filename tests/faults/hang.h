@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Never returns. The file that TILETUNE_HANGS names tells waiting tests (unit/leap.h). */
+/* Never returns. Creates the file that TILETUNE_HANGS names, which tells waiting tests
+ * (unit/leap.h). */
 static inline _Noreturn void hang(void)
 {
 	const char *mark = getenv("TILETUNE_HANGS");

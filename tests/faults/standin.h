@@ -106,13 +106,13 @@ enum behaviour {
 
 struct standin_rule {
 	char glob[STANDIN_NAME], once[STANDIN_PATH], until[STANDIN_PATH];
-	long grid_x, block_x, skip, load; /* -1 matches any */
+	long grid_x, block_x, skip, load; /* -1 matches any number */
 	long far;
 	double us, hot_us, empty_us,
-		written_us; /* negative values: the default for us, `us` for the next two, and for
-			       written_us a kernel that always works */
+		written_us; /* negative: the default for us, the value of `us` for hot_us and
+			       empty_us, and for written_us a kernel that always does its work */
 	double noise, place_us, off_by;
-	double watts; /* 0 for the default */
+	double watts; /* 0 selects the default */
 	enum behaviour behaviour;
 };
 
@@ -120,7 +120,7 @@ struct standin_script {
 	char name[STANDIN_PATH];
 	int devices, sm_count, compute_capability, l2_bytes, driver_version;
 	int init, context, energy_step_mj, mig, processes, power_limit_w;
-	int libraries_max; /* 0 for any number */
+	int libraries_max; /* 0: no limit */
 	long throttle, slow_clock;
 	double pace, drift, drift_period_us;
 	uint64_t memory_bytes;
@@ -152,11 +152,11 @@ enum mark {
 	MARK_WORKSPACE, /* poisoned as a workspace */
 	MARK_EXPECTED,  /* cleared to NaN doubles */
 	MARK_FILLED,    /* an input's contents */
-	MARK_PITCH,     /* between the rows of an output; `pattern` is the pitch in bytes */
+	MARK_PITCH,     /* gap between the rows of an output; `pattern` is the pitch in bytes */
 };
 void standin_mark(enum mark mark, CUdeviceptr data, uint64_t bytes, uint32_t pattern);
 bool standin_marked(CUdeviceptr data, enum mark mark, uint64_t *bytes, uint32_t *pattern);
-/* The first mark of that kind in data..data+bytes, or 0. */
+/* Returns the first mark of that kind in data..data+bytes, or 0. */
 CUdeviceptr standin_marked_within(
 	CUdeviceptr data, uint64_t bytes, enum mark mark, uint32_t *pattern);
 bool standin_is_device_memory(CUdeviceptr data);
@@ -168,22 +168,22 @@ struct standin_kernel {
 	int param_count;
 	uint32_t param_sizes[STANDIN_PARAMS_MAX];
 	uint64_t cubin_hash;
-	long launches, load; /* load is the number of the load among kernels of that name in the
-				process, from 1 */
+	long launches,
+		load; /* number of this load among kernels of that name in the process, from 1 */
 	int smem_dynamic_max;
 	CUdeviceptr last_buffer; /* first buffer of the previous launch */
 	const struct standin_library *library;
-	double place;   /* -1 to 1, the effect of the code's place */
-	double spin_us; /* extra time by spin_cycles_N, see above */
+	double place;   /* -1 to 1, effect of the code's placement */
+	double spin_us; /* extra time that spin_cycles_N adds */
 	char symbol[STANDIN_NAME];
 	unsigned char *symbol_data; /* never freed, because a worker ends soon */
 	size_t symbol_bytes;
 	bool symbol_is_constant; /* the kernel does not write to it */
 };
 
-/* A tensor map. */
+/* Content of a tensor map. */
 struct standin_map {
-	CUdeviceptr address; /* must be first, because it is found like a pointer */
+	CUdeviceptr address; /* must be the first member, because it is found like a pointer */
 	uint64_t dims[5], strides[5];
 	uint16_t box[5];
 	uint8_t rank, type, swizzle, promotion;
@@ -192,7 +192,7 @@ _Static_assert(sizeof(struct standin_map) <= sizeof(CUtensorMap), "a tensor map 
 
 /* ---- launches (fake_stream.c, fake_kernels.c, fake_candidates.c) ---- */
 struct standin_launch {
-	struct standin_kernel *kernel; /* NULL for a memset */
+	struct standin_kernel *kernel; /* NULL if this is a memset */
 	uint32_t grid[3], block[3], cluster[3], smem;
 	bool is_cooperative;
 	void *params[STANDIN_PARAMS_MAX]; /* copies */
@@ -204,23 +204,23 @@ struct standin_launch {
 /* Executes the launch and sets its duration in virtual microseconds. Sticky errors appear at the
  * next synchronisation. */
 CUresult standin_execute(const struct standin_launch *launch, double *us, double *watts);
-/* Energy since the start on the virtual clock. */
+/* Returns the energy since the start on the virtual clock. */
 double standin_energy_mj(void);
 bool standin_at_power_limit(void);
-/* Helper kernels; false if the name is not one of them. */
+/* Runs a helper kernel; returns false if the name is not one of them. */
 bool standin_helper(const struct standin_launch *launch, double *us);
 bool standin_run_helper(const char *name, void *const *params); /* fake_helpers.cc */
-/* Kernels of tests/gpu/bad_kernels.cu; false if the name is not one of them. */
+/* Runs a kernel of tests/gpu/bad_kernels.cu; returns false if the name is not one of them. */
 bool standin_run_bad_kernel(const void *kernel, const char *name, void *const *params,
 	unsigned blocks, unsigned threads, double clock_us, double *us); /* fake_bad_kernels.cc */
-/* A variable of the kernel's cubin, or NULL if it has none of this name. */
+/* Returns a variable of the kernel's cubin, or NULL if it has none of this name. */
 void *standin_variable(const void *kernel, const char *name);
 double standin_clock_us(void);
-/* Kernels that compute real values; true if the name is known. */
+/* Runs a kernel that computes real values; returns false for an unknown name. */
 bool standin_candidate(const struct standin_launch *launch, enum behaviour behaviour,
 	const struct standin_rule *rule);
 extern CUresult standin_sticky; /* result of every synchronisation from now on */
 extern bool standin_hanging;
-double standin_noise(void); /* -1 to 1, reproducible */
+double standin_noise(void); /* returns a reproducible random number from -1 to 1. */
 
 #endif

@@ -110,6 +110,6 @@ int main(int count, char **arguments)
 	}
 	printf("%d corpus files replayed, %d inputs each; %d files are accepted as they are\n",
 		files, 1 + MUTATIONS, accepted);
-	/* a corpus that is refused never reaches the code behind the reader */
+	/* a refused corpus never reaches the code behind the reader */
 	return failed || 4 * accepted < files || !accepted;
 }

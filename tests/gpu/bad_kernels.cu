@@ -310,7 +310,8 @@ __device__ unsigned checksum(const float *in, int ld_in)
 	       (unsigned)__float_as_int(in[ld_in]) + 1u;
 }
 
-// Returns for an address that it has seen twice, because its results exist.
+// Returns without computing once it has seen an address twice, because the results are already
+// there.
 KERNEL(knows_address)
 {
 	if (times_seen((unsigned)((u64)in >> 8)) >= 2)

@@ -20,7 +20,7 @@ struct bench_test {
 	unsigned failures;
 	struct context_options options;
 	const char *roots[2];
-	char **files; /* the remaining arguments */
+	char **files; /* remaining command-line arguments */
 	int file_count;
 };
 

@@ -23,10 +23,10 @@
 #include "measure/worker.h"
 
 struct gpu_test {
-	char *folders[3]; /* templates and tests/gpu */
+	char *folders[3]; /* folders of templates and of tests/gpu */
 	struct device *device;
-	struct compiler *compiler; /* its temporary cache stores the kernels */
-	char *helpers, *cubin;     /* files */
+	struct compiler *compiler; /* its temporary cache holds the kernels */
+	char *helpers, *cubin;     /* paths of cubins */
 	unsigned passed, failed;
 };
 

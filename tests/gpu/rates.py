@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-LOADED = 1024 * 16  # bytes that a block of rates.cu loads in a round
+LOADED = 1024 * 16  # bytes that a block of rates.cu loads in one round
 MULTIPLIED = 32 * 8 * 2 * 16 * 8 * 16  # FLOP of a block's warps in a round
 
 
@@ -19,7 +19,7 @@ def read(path):
 
 
 def rounds_of(journal):
-	"""{measured quantity: {ROUNDS: us}}."""
+	"""Returns {measured quantity: {ROUNDS: us}}."""
 	times, what = {}, None
 	for event in map(json.loads, journal.splitlines()):
 		if event["event"] == "problem":

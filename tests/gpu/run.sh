@@ -169,7 +169,7 @@ phase_batch() {
 	seed=${TEST_SEED:-1}
 	set -- "$work/journals"/batch-*.journal.jsonl
 	count=$(outcomes "$@")
-	# how often each kernel was right on each problem
+	# counts how often each kernel was right on each problem
 	least=$(awk '/^{"event":"problem"/ { problem = $0; sub(/.*"text":"/, "", problem); sub(/,.*/, "", problem) }
 		/^{"event":"evaluation"/ { hash = $0; sub(/.*"kernel_hash":"/, "", hash); sub(/".*/, "", hash)
 			count[problem " " hash] += /"outcome":"ok"/ }

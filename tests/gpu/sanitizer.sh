@@ -121,7 +121,7 @@ export TOOL_PATH="$tool" SANITIZER_PATH="$sanitizer" SANITIZER_TOOL SANITIZER_LO
 run_case() { # sanitizer's tool, number, arguments, where: leaves $logs/TOOL-NUMBER.*
 	SANITIZER_TOOL=$1
 	SANITIZER_LOG=$logs/$1-$2.sanitizer
-	# each check may use the GPU at the same time
+	# a lock folder of its own lets the checks use the GPU concurrently
 	TILETUNE_LOCK_FOLDER=$logs/lock-$1-$2
 	rm -f "$SANITIZER_LOG".*
 	# shellcheck disable=SC2086
@@ -134,7 +134,7 @@ outcomes() { # journal: "ok 3"
 	sed -n 's/^{"event":"evaluation".*"outcome":"\([a-z_]*\)".*/\1/p' "$1" 2>/dev/null |
 		sort | uniq -c | awk '{ printf "%s%s %s", sep, $2, $1; sep = ", " }'
 }
-# errors that the sanitizer's logs count, or "?" if a log has no summary
+# prints the number of errors in the sanitizer's logs, or "?" if a log has no summary
 errors_of() { # logs
 	cat "$@" 2>/dev/null | awk '
 		/^=* *(Error|Warning|Invalid)/ { reports++ }
@@ -205,7 +205,7 @@ done
 	printf '%-10s %-26s %7s  %s\n' memcheck 'control: bad kernels' "$count" \
 		'(expected: more than 0; tests/gpu/bad_kernels.cu)' >>"$table"
 }
-# Messages of a tool about unsupported features.
+# Prints a tool's messages about unsupported features.
 grep -hiE 'not supported|unsupported|internal error|warning' "$logs"/*.sanitizer.* 2>/dev/null | grep -v SUMMARY |
 	sed 's/^=* *//' | sort | uniq -c | sort -rn | head -n 12 >"$logs/notes"
 [ -s "$logs/notes" ] && {

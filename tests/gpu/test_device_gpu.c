@@ -95,7 +95,7 @@ static void test_refused(struct gpu_test *test, const struct shape *shape)
 	}
 }
 
-/* One of three crashes while they are sampled in turn. */
+/* Tests three candidates, one of which crashes while they are sampled in turn. */
 static void test_crash_in_company(struct gpu_test *test, const struct shape *shape)
 {
 	uint32_t problem = announce(test, shape);
@@ -157,7 +157,7 @@ static void test_skipped_work(struct gpu_test *test, const struct shape *shape)
 	static const struct {
 		const char *entry;
 		enum outcome outcome;
-		bool is_slow;       /* as slow as the correct kernel */
+		bool is_slow;       /* takes as long as the correct kernel */
 		const char *detail; /* NULL if no detail is expected */
 	} cases[] = {
 		{"works", OUTCOME_OK, true, NULL},

@@ -2,7 +2,7 @@
  *
  * Compares the computed blocks per SM (from the compiler's report and the sheet) with the driver's,
  * for every configuration loaded in the journals on the command line. The journals contain the
- * driver's values; the computed ones are made anew from kernels in the cache.
+ * driver's values; the computed ones come from kernels in the cache.
  */
 #include "gpu/bench_test.h"
 #include "unit/space_builder.h"
@@ -25,7 +25,7 @@ static bool was_loaded(const struct result *result)
 	return result->resources && result->verification.done;
 }
 
-/* All values of a configuration given as text. */
+/* Returns all values of a configuration given as text. */
 static enum status values_of(const struct bound_family *bound, const char *configuration,
 	struct value **values, struct error *err)
 {

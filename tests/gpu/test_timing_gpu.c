@@ -27,15 +27,15 @@ struct timing_test {
 	const struct operation *operation;
 };
 
-/* A problem with the defaults of one family, loaded twice. */
+/* One problem with two loads of the default candidate of one family. */
 struct pair {
 	device_handle handles[3]; /* the anchor's handle is last */
 };
 
-/* Results of several kernels sampled in turn. */
+/* Results of several kernels that were sampled in turn. */
 struct taken {
 	double median_us[3];
-	double over_first[3], over_last[3]; /* medians of the ratios of each round */
+	double over_first[3], over_last[3]; /* medians over rounds of the ratios */
 };
 
 static enum status wait_reply(
@@ -115,7 +115,7 @@ static enum status load(struct timing_test *run, const struct bound_family *boun
 
 		status = kernel_store_wait(run->context.store, &build.units[i], &kernel, err);
 		if (status == STATUS_OK)
-			cubins[i] = kernel->path; /* borrowed */
+			cubins[i] = kernel->path; /* the store owns the path */
 	}
 	if (status == STATUS_OK) {
 		struct device_load_request request = {.problem = problem,
@@ -219,7 +219,7 @@ static enum status test_anchor(struct timing_test *run, struct error *err)
 	return STATUS_OK;
 }
 
-/* median_us is for both candidates together, for the following tests. */
+/* Returns in median_us the median of both candidates together, which the following tests need. */
 static enum status test_pair(struct timing_test *run, const char *family, const char *problem,
 	double width, double *median_us, struct error *err)
 {

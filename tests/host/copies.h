@@ -35,7 +35,7 @@ static unsigned own_block()
 	return fibers[current].resident;
 }
 
-/* The same offset in block `rank` of the cluster. */
+/* Returns the address with the same offset in block `rank` of the cluster. */
 static uint32_t address_in(uint32_t address, unsigned rank)
 {
 	const unsigned to = own_block() / cluster_blocks * cluster_blocks + rank;
@@ -46,8 +46,8 @@ static uint32_t address_in(uint32_t address, unsigned rank)
 /* ---- mbarrier ---- */
 struct mbarrier {
 	unsigned count, pending, phase;
-	long long bytes; /* bytes expected but not arrived; negative if they arrived before they
-			    were expected */
+	long long bytes; /* bytes that are expected but have not arrived; negative if they arrived
+			    before they were expected */
 };
 static std::map<uint32_t, mbarrier> mbarriers;
 
@@ -88,8 +88,8 @@ static void mbarrier_arrived(uint32_t address, long long bytes)
 struct box_map {
 	unsigned char *base;
 	unsigned element_bytes, rank;
-	long long dims[5],
-		strides[5]; /* innermost first; in bytes, the innermost stride is an element */
+	long long dims[5], strides[5]; /* innermost dimension first; strides in bytes, and the
+					  innermost one is the size of an element */
 	unsigned box[5], swizzle_bytes;
 };
 
@@ -121,7 +121,8 @@ static uint32_t swizzled(uint32_t address, unsigned span)
 	return span < 32 ? address : address ^ (address >> 7 & (span / 16 - 1)) << 4;
 }
 
-/* Calls visit(address in shared memory, element of the tensor, or NULL outside the tensor). */
+/* Calls visit(address in shared memory, pointer to the tensor's element, or NULL outside the
+ * tensor). */
 template <class VISIT>
 static void box_visit(const box_map &map, uint32_t at, const std::vector<int> &first, VISIT visit)
 {
@@ -160,7 +161,7 @@ static unsigned box_bytes(const box_map &map)
 struct transfer {
 	std::function<void()> copy;
 	uint32_t barrier;
-	unsigned bytes, sweeps; /* bytes of the copy, and sweeps until it happens */
+	unsigned bytes, sweeps; /* size of the copy, and number of sweeps until it happens */
 };
 static std::deque<transfer> transfers;
 

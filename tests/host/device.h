@@ -78,11 +78,11 @@ struct copy {
 struct fiber {
 	ucontext_t start;
 	jmp_buf here;
-	std::unique_ptr<char[]> stack; /* not cleared, because most of it is never touched */
+	std::unique_ptr<char[]> stack; /* not cleared, because most of the stack is never touched */
 	dim thread, block;
 	unsigned resident; /* index of its block among the running ones */
 	bool started = false, done = false;
-	std::vector<copy> copies; /* cp.async copies not yet waited for */
+	std::vector<copy> copies; /* cp.async copies that the thread has not waited for */
 	unsigned group = 0;
 	int vote = 0;
 };
@@ -98,10 +98,10 @@ struct barrier {
 	unsigned arrived = 0, generation = 0;
 };
 
-/* A running block. */
+/* State of a running block. */
 struct resident {
 	barrier barriers[16];
-	unsigned alive = 0; /* threads */
+	unsigned alive = 0; /* threads that have not ended */
 	unsigned char *shared = nullptr;
 };
 
@@ -135,7 +135,8 @@ static void warp_complete(warp &w)
 	progress++;
 }
 
-/* `mine` is this lane's part. `whole` runs once, when all living lanes have arrived. */
+/* Lets the lanes of a warp exchange data: `mine` is this lane's part, and `whole` runs once, when
+ * all living lanes have arrived. */
 static void warp_meet(void *mine, void (*whole)(void **lane, uint32_t alive))
 {
 	warp &w = warps[current / 32];

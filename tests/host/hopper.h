@@ -27,7 +27,7 @@ struct cluster_barrier {
 	unsigned arrived, generation;
 };
 static std::vector<cluster_barrier> cluster_barriers;
-static std::vector<unsigned> cluster_waits; /* for each thread the generation in which it arrived */
+static std::vector<unsigned> cluster_waits; /* generation in which each thread arrived */
 
 static void hopper_begin()
 {
@@ -135,7 +135,7 @@ static inline void ptx_setmaxnreg_dec_sync_aligned_u32(int)
 {
 }
 
-/* coordinates, then for the other two forms an L2 policy or the blocks that receive the copy */
+/* coordinates; the other two forms add an L2 policy, or the blocks that receive the copy */
 #define HOST_LOAD(rank, form)                                                                      \
 	ptx_cp_async_bulk_tensor_##rank##_shared_cluster_global_mbarrier_complete_tx_bytes##form
 #define HOST_LOADS(rank, ...)                                                                      \
@@ -267,7 +267,7 @@ static inline void ptx_stmatrix_sync_aligned_m8n8_x2_shared_b16(
 	host_stmatrix(address, words, 2);
 }
 
-/* Transposes an 8x8 matrix of which lane l has row l / 4, columns 2 (l % 4) and the next. */
+/* Transposes an 8x8 matrix: lane l holds row l / 4, columns 2 (l % 4) and the next. */
 static inline uint32_t host_transposed(uint32_t word)
 {
 	const unsigned lane = host::current % 32, row = lane / 4;

@@ -13,26 +13,27 @@ namespace host
 
 /* ---- wgmma ---- */
 struct product_form {
-	int columns, k, element_bytes; /* k of an instruction: 32 bytes */
+	int columns, k, element_bytes; /* an instruction's k covers 32 bytes */
 	float (*value)(const void *element);
 	bool a_transposed, b_transposed, a_registers;
 };
 struct product {
 	const product_form *form;
 	uint64_t a, b;
-	unsigned issued; /* warps */
+	unsigned issued; /* number of warps that have issued the product */
 	float *sums[128];
 	uint32_t add[128], registers[128][4];
 };
 struct warp_group {
 	std::deque<product> products;
-	size_t executed = 0;            /* number of executed products, counted from the first */
-	size_t issued[4] = {};          /* per warp */
-	std::vector<size_t> commits[4]; /* number of the warp's products issued at each commit */
+	size_t executed = 0;   /* number of products executed since the start */
+	size_t issued[4] = {}; /* number of products that each warp has issued */
+	std::vector<size_t>
+		commits[4]; /* number of products that the warp had issued at each commit */
 };
 static std::map<unsigned, warp_group> warp_groups;
 
-/* The first warp group of a block begins with its first thread. */
+/* Returns the current thread's warp group. The block's first group begins with its first thread. */
 static warp_group &own_group()
 {
 	const unsigned thread = current % blockDim.x;
@@ -43,7 +44,7 @@ static unsigned own_warp()
 {
 	return current % blockDim.x / 32 % 4;
 }
-/* Pending sums, by their place in registers. */
+/* Pending sums, indexed by their registers. */
 struct shadow {
 	std::vector<float> values;
 	unsigned products;
@@ -92,7 +93,8 @@ static void product_execute(const product &one)
 
 	for (int k = 0; k < form.k; k++) {
 		for (int row = 0; row < 64; row++) {
-			/* in registers, as A of mma.sync: two (16 bits) or four elements each */
+			/* A in registers, as for mma.sync: each holds two (16 bits) or four
+			 * elements */
 			const int lane = row / 16 * 32 + row % 8 * 4 +
 					 k % (form.k / 2) / (4 / form.element_bytes);
 			const unsigned char *word =

@@ -91,7 +91,7 @@ static inline float operand(uint32_t word, unsigned element, int kind)
 
 	if (kind == 32)
 		return of_fp8((uint8_t)(word >> 8 * element));
-	if (kind == 8) /* tf32: the bits that the tensor core reads of fp32 */
+	if (kind == 8) /* tf32: the bits of fp32 that the tensor core reads */
 		return __uint_as_float(word & 0xffffe000u);
 	return kind == 16 ? of_half(bits) : of_bfloat(bits);
 }
@@ -446,7 +446,7 @@ static inline void ptx_cvt_rn_bf16_f32(uint16_t &bits, float value)
 	bits = host::bfloat_of(value);
 }
 
-/* The first operand becomes the upper half. */
+/* The first operand becomes the upper half of the register. */
 static inline void ptx_cvt_rn_f16x2_f32(uint32_t &word, float high, float low)
 {
 	word = host::half_of(low) | (uint32_t)host::half_of(high) << 16;

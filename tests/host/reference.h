@@ -29,7 +29,7 @@ struct tensor {
 	kind dtype;
 	size_t bytes;
 	bool is_input;
-	long long last; /* for offsets, the sum of all counts */
+	long long last; /* maximum of an offset: the sum of all counts */
 	bool is_counts;
 	unsigned char *data = nullptr;
 	size_t room = 0;
@@ -52,7 +52,7 @@ struct tensor {
 		return ((float *)data)[at];
 	}
 
-	/* `count` of the tensor's rows */
+	/* returns `count` rows of the tensor, from row `first` on */
 	tensor part(long long first, long long count) const
 	{
 		tensor some = *this;
@@ -89,8 +89,8 @@ static double draw()
 	return (double)(state >> 11) * 0x1p-52 - 1;
 }
 
-/* Offsets of groups, or their sizes. The sizes include 0 and do not fit tiles; the last group
- * gets the rest. */
+/* Fills in the offsets of groups, or their sizes. Some sizes are 0, and most do not fit tiles; the
+ * last group gets the remaining rows. */
 static void offsets_make(tensor &t)
 {
 	static const int sizes[] = {7, 0, 129, 1, 0, 33};
@@ -109,7 +109,7 @@ static void offsets_make(tensor &t)
 	}
 }
 
-/* Fills everything with NaN, then the inputs with values in [-1, 1]. The page behind the tensor
+/* Fills all memory with NaN, then the inputs with values in [-1, 1]. The page behind the tensor
  * must not be touched. */
 static void tensor_make(tensor &t)
 {
@@ -160,7 +160,7 @@ static bool is_intact(const tensor &t)
 	return true;
 }
 
-/* expected: rows x columns */
+/* expected holds rows x columns elements */
 static bool compare(const tensor &t, const std::vector<double> &expected, double abs, double rel)
 {
 	for (long long row = 0; row < t.rows; row++)
@@ -180,7 +180,7 @@ static bool compare(const tensor &t, const std::vector<double> &expected, double
 	return is_intact(t);
 }
 
-/* For a reference, which computes in fp64 as well. */
+/* Compares the results of a reference kernel, which also computes in fp64. */
 static bool same(const std::vector<double> &wanted, const std::vector<double> &found)
 {
 	for (size_t i = 0; i < wanted.size(); i++)
@@ -210,7 +210,7 @@ static double activated(double x, activation act)
 	return act == ACT_silu_ ? x / (1 + exp(-x)) : x;
 }
 
-/* C = act(A B), with B as [N,K] (nk) or [K,N] */
+/* Computes C = act(A B), where B is [N,K] (nk) or [K,N]. */
 static std::vector<double> gemm(const tensor &a, const tensor &b, bool nk, activation act)
 {
 	const long long n = nk ? b.rows : b.columns;
@@ -228,7 +228,8 @@ static std::vector<double> gemm(const tensor &a, const tensor &b, bool nk, activ
 	return c;
 }
 
-/* Products of M rows, each rows_a rows (in B rows_b rows) after the previous one. */
+/* Computes a batch of products of M rows. Each begins rows_a rows (in B rows_b rows) after the
+ * previous one. */
 static std::vector<double> gemm_batch(const tensor &a, const tensor &b, bool nk, long long batch,
 	long long m, long long rows_a, long long rows_b)
 {
@@ -241,7 +242,7 @@ static std::vector<double> gemm_batch(const tensor &a, const tensor &b, bool nk,
 	return c;
 }
 
-/* Applies gemm's other keys to the product; absent tensors have no bytes. */
+/* Applies gemm's other keys to the product; absent tensors have 0 bytes. */
 static std::vector<double> gemm_finished(std::vector<double> c, const tensor &scale_a,
 	const tensor &scale_b, const tensor &bias, const tensor &c_in, const tensor &residual,
 	double alpha, double beta, long long n, activation act)
@@ -264,8 +265,8 @@ static std::vector<double> gemm_finished(std::vector<double> c, const tensor &sc
 	return c;
 }
 
-/* Rows of group g of C = rows of A times B[g], [N,K], with scales, and NaN where the space of a
- * group ends. Rows begin at offsets[g], or at g * room. */
+/* Computes the rows of C of group g = rows of A times B[g], [N,K], with scales, and NaN behind the
+ * last row of a group. Rows begin at offsets[g], or at g * room. */
 static std::vector<double> gemm_grouped(const tensor &a, const tensor &b, const tensor &offsets,
 	const tensor &counts, const tensor &scale_a, const tensor &scale_b, long long room)
 {
@@ -295,7 +296,7 @@ static std::vector<double> gemm_grouped(const tensor &a, const tensor &b, const 
 	return c;
 }
 
-/* Y = act(A B) C, the intermediate rounded to the element type */
+/* Computes Y = act(A B) C; the intermediate is rounded to the element type. */
 static std::vector<double> gemm_chain(
 	const tensor &a, const tensor &b, const tensor &c, activation act)
 {
@@ -314,7 +315,7 @@ static std::vector<double> gemm_chain(
 	return y;
 }
 
-/* A row that sees no key is 0. */
+/* A row without visible keys is 0. */
 static std::vector<double> attention(const tensor &q, const tensor &k, const tensor &v,
 	long long batch, long long heads, long long kv_heads, long long seq_q, long long seq_k,
 	bool causal)

@@ -12,11 +12,11 @@ def words(data, at, count):
 
 
 def notes(path):
-	"""ident -> name for the functions of an object."""
+	"""Returns the identifier and name of each function of an object."""
 	with open(path, "rb") as file:
 		data = file.read()
 	functions, at = {}, 16
-	at += 4 + words(data, at, 1)[0] + 4  # the folder, and whether blocks have no lines
+	at += 4 + words(data, at, 1)[0] + 4  # skips the name of the folder, and the flag for unexecuted blocks
 	while at + 8 <= len(data):
 		tag, length = words(data, at, 2)
 		if tag == FUNCTION:
@@ -30,7 +30,7 @@ def notes(path):
 
 
 def ran(path):
-	"""Idents of the functions with an executed arc."""
+	"""Returns the identifiers of the functions with an executed arc."""
 	with open(path, "rb") as file:
 		data = file.read()
 	found, ident, at = set(), None, 16

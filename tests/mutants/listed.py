@@ -3,8 +3,8 @@
 
 	tests/mutants/listed.py [NAME...]
 
-Somebody wrote the patches from headers and pages alone, before they read a test. A name is a part of a file's name. Prints who sees each mistake;
-exit 1 if fewer than 85% are seen. Uncommitted changes are not tried.
+The authors of the patches read only headers and pages, and no tests. NAME is a part of a patch's file name. Prints which test detects each
+mistake. Exits with 1 if fewer than 85% are detected. Uncommitted changes are not in the copy.
 """
 import fnmatch
 import os
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 COPY = os.path.abspath("build/mutants/listed")
-# tests that may see a mistake in a file: the first pattern that fits counts
+# tests that may detect a mistake in a file; the first matching pattern counts
 TESTS = {
 	"src/advise/*": "unit/variant rules/lookup cli/lookup cli/bits cli/advise*",
 	"src/base/*": "rules/statistics rules/selection rules/check rules/keys",
@@ -48,7 +48,7 @@ def build() -> bool:
 
 
 def seen_by(changed: str) -> str:
-	"""The first failing tests, or "" if all pass."""
+	"""Returns the first failing tests, or "" if all pass."""
 	names = next((names for pattern, names in TESTS.items() if fnmatch.fnmatch(changed, pattern)), "")
 	if not build():
 		return "the compiler"

@@ -25,7 +25,7 @@ class Mutant:
 		return text[: self.start] + self.replacement + text[self.end :]
 
 	def function(self):
-		"""The C function that contains it."""
+		"""Returns the name of the C function that contains the mutant."""
 		heads = re.findall(r"^[a-z][\w \t*]*?(\w+)\([^;{}]*?\)\n\{", self.text[: self.start], flags=re.M)
 		return heads[-1] if heads else ""
 
@@ -49,7 +49,7 @@ C_RULES = swaps([
 NUMBER = re.compile(r"(?<![\w.%\[\"#-])(?!(?<=> )0\b)(\d+)(?![\w.\]])")  # another rule handles the operator in x > 0
 CALL = re.compile(r"\b(\w+)\((\w+(?:->\w+|\.\w+)*), (\w+(?:->\w+|\.\w+)*)(?=[,)])")
 STATEMENT = re.compile(r"(?<=\t)(?!return|if|for|while|else|goto|case|break|continue)[\w*>.()\[\]-]+(?: [-+*/|&]?= [^;{}]*|\([^;{}]*\));(?=$)")
-# no observable effect, or none by design: memory, progress, speed, wording of messages
+# these have no observable effect, or none by design: memory, progress, speed, wording of messages
 PASSED_OVER = re.compile(
 	r"free\(|_release\(|_close\(|ARRAY_GROW|capacity|gpu_progress|clock_|static_assert|error_set|error_hint|error_context|json_error|printf|text_append"
 	r"|^\s*(//|/\*|\*|#)|\.why|\.help|\.summary|\"help\"|\"why\"|LIKELY|BUG\(|assert|CLEANUP|volatile|memory_zeroed|memory_resize|unroll|regs_estimate"
@@ -67,7 +67,7 @@ def other(number):
 
 
 def of_code(path, text, family=None):
-	"""Every rule at every place."""
+	"""Returns the mutants by every rule at every place."""
 	at, comment, depth = 0, False, 0
 	for line in text.splitlines(keepends=True):
 		masked = strings_masked(line)
@@ -98,7 +98,7 @@ JSON_KEYS = ("grid", "block", "smem_bytes", "bytes", "expr", "units", "useful_fr
 
 
 def of_json(path, text, family):
-	"""Inside expressions: of launches, constraints, constants."""
+	"""Returns the mutants inside expressions of launches, constraints and constants."""
 	at, part = 0, ""
 	for line in text.splitlines(keepends=True):
 		start, at = at, at + len(line)
@@ -124,7 +124,7 @@ def of_json(path, text, family):
 
 
 def pick(mutants, seed):
-	"""An order drawn by the seed, with no two on a line, spread over the files."""
+	"""Orders the mutants by the seed, with at most one per line, and spreads them over the files."""
 	mutants = sorted(mutants, key=lambda m: hashlib.sha256((m.key + seed).encode()).hexdigest())
 	chosen, lines, of_file = [], set(), {}
 	for mutant in mutants:
@@ -141,8 +141,8 @@ def read(path):
 
 
 def drawn(root, seed="1"):
-	"""(group, number that counts, its mutants in random order) for folders of src, and for families with their source and JSON.
-	Sources that need a GPU (no case of checks/kernels.py) are left to `make test-gpu`."""
+	"""Yields (group, number of mutants to run, its mutants in random order) for folders of src, and for families with their source and
+	JSON. Sources that need a GPU (no case of checks/kernels.py) are left to `make test-gpu`."""
 	on_cpu = read(os.path.join(root, "tests/checks/kernels.py"))
 	for folder in sorted(glob.glob(os.path.join(root, "src/*/"))):
 		files = sorted(glob.glob(folder + "*.c")) or sorted(glob.glob(folder + "*.h"))

@@ -33,7 +33,7 @@ SLOW = ("interrupt",)  # tests that wait
 # killed processes write no coverage data
 WORKERS = {"measure": ("unit test_device_", "cli check_gpu", "cli objective", "cli own_data"), "driver": ("unit test_device_",), "compile": ("unit test_compiler",), "process": ("unit test_device_", "unit test_compiler")}
 LAUNCHER = ["unit test_launch", "fuzz fuzz_bundle", "check launch.py"]
-PYTHON = {"learn.py": ["check learn.py"]}  # for modules of src/python; the others have tests/python
+PYTHON = {"learn.py": ["check learn.py"]}  # only modules of src/python; the other folders have tests/python
 
 
 def shell(command, **options):
@@ -43,7 +43,7 @@ def shell(command, **options):
 # ---- tests ----
 @functools.cache
 def tests():
-	"""name -> command, for a folder that looks like the checkout."""
+	"""Returns the command of each test, for a folder with the checkout's layout."""
 	found = {}
 	for path in sorted(glob.glob("tests/unit/test_*.c")):
 		name = os.path.basename(path)[:-2]
@@ -61,7 +61,7 @@ def tests():
 
 
 def test_objects(kind, test):
-	"""Objects linked into a test program: all unit tests are one program, and so are all rules."""
+	"""Returns the objects linked into a test program. All unit tests are one program, and so are all rules."""
 	if kind == "fuzz":
 		return [f"{RELEASE}/tests/{test}.o", f"{RELEASE}/tests/fuzz_replay.o"]
 	sources = [os.path.basename(path) for path in sorted(glob.glob(f"tests/{kind}/*.c"))]
@@ -77,7 +77,7 @@ spent = threading.local()  # processor seconds of a lane's tests
 
 
 def execute(call, folder, seconds, more=None):
-	"""True if it passes."""
+	"""Returns whether the command succeeds."""
 	process = subprocess.Popen(call, cwd=folder, env=environment(RELEASE, {"XDG_CACHE_HOME": folder + "/build/test-cache", **(more or {})}), stdin=subprocess.DEVNULL,
 		stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 	until, usage = time.time() + seconds, None
@@ -89,7 +89,7 @@ def execute(call, folder, seconds, more=None):
 		elif time.time() > until:
 			os.killpg(process.pid, signal.SIGKILL)
 			_, status, usage = os.wait4(process.pid, 0)
-	try:  # processes that it left
+	try:  # kill the processes that it left running
 		os.killpg(process.pid, signal.SIGKILL)
 	except ProcessLookupError:
 		pass
@@ -98,12 +98,12 @@ def execute(call, folder, seconds, more=None):
 	return status == 0
 
 
-# ---- a folder that looks like the checkout ----
-COPIED = ("src/launch", "src/python")  # mutants of these are written where tests read them
+# ---- a folder with the layout of the checkout ----
+COPIED = ("src/launch", "src/python")  # tests read these files in place, so that mutants overwrite the copies
 
 
 def lane_make(name, build):
-	"""Copies of the files that tests read and links to the build, with the binary and programs of mutants next to them."""
+	"""Copies the files that tests read, links to the build, and puts the mutants' binary and programs next to them."""
 	lane = os.path.join(WORK, name)
 	shutil.rmtree(lane, ignore_errors=True)
 	os.makedirs(lane + "/" + RELEASE + "/tests")
@@ -140,7 +140,7 @@ def lane_make(name, build):
 
 # ---- functions that each test runs ----
 def measure_coverage(fresh):
-	"""{test: {"seconds": s, "functions": [...]}}, stored in coverage.json until tests or sources change."""
+	"""Returns {test: {"seconds": s, "functions": [...]}}, stored in coverage.json until tests or sources change."""
 	path, kept = WORK + "/coverage.json", {}
 	if os.path.exists(path) and not fresh:
 		with open(path, encoding="utf-8") as file:
@@ -185,7 +185,7 @@ def measure_coverage(fresh):
 
 
 def order(mutant, covered):
-	"""Names of the tests that may detect it, ordered by their benefit per second."""
+	"""Returns the tests that may detect the mutant, ordered by their benefit per second."""
 	if mutant.file.startswith("src/launch/"):
 		return LAUNCHER
 	if mutant.file.startswith("src/python/"):
@@ -210,7 +210,7 @@ class Lane:
 		shell(f"gcc {FLAGS} -c -o {self.folder}/kernel_text.o tests/tools/kernel_text.c")
 
 	def compile(self, mutant, text):
-		"""The object with the mistake; None if it does not compile."""
+		"""Returns the object with the mistake, or None if it does not compile."""
 		path = os.path.join(self.folder, "mutant.c")
 		with open(path, "w", encoding="utf-8") as file:
 			file.write(text)
@@ -262,7 +262,7 @@ class Lane:
 				self.restore(target)
 
 	def try_header(self, mutant, names, covered):
-		"""A header of src/launch: everything that includes it is rebuilt."""
+		"""Tests a mutant of a header of src/launch: everything that includes the header is rebuilt."""
 		path = os.path.join(self.folder, mutant.file)
 		made = [f"{RELEASE}/include/tiletune_launch.h", f"{RELEASE}/gpu/libtiletune_launch.so"]
 		with open(path, "w", encoding="utf-8") as file:
@@ -296,7 +296,7 @@ class Lane:
 				os.link(os.path.join(ROOT, target), os.path.join(self.folder, target))
 
 	def try_text(self, mutant, names, covered):
-		"""A file that programs read when they run: templates, Python."""
+		"""Tests a mutant of a file that programs read when they run: templates, Python."""
 		path = os.path.join(self.folder, mutant.file)
 		text = mutate.read(path)
 		with open(path, "w", encoding="utf-8") as file:
@@ -361,7 +361,7 @@ def main():
 	proven = set()
 
 	def passes(lane, name):
-		"""Whether the test passes in the lane without a mutant; otherwise it detects nothing."""
+		"""Returns whether the test passes without a mutant. A test that fails cannot detect a mutant."""
 		if name not in proven and not execute(tests()[name], lane.folder, limit(name, covered)):
 			print(f"{name} fails without any mutant: it is left out", flush=True)
 			covered[name]["passed"] = False
@@ -414,7 +414,7 @@ def main():
 
 
 def reasons():
-	"""survivors.txt: lines "KEY why" for mutants that no test can or should detect."""
+	"""Reads survivors.txt: each line "KEY why" is a mutant that no test can or should detect."""
 	path = os.path.join(mutate.HERE, "survivors.txt")
 	lines = mutate.read(path).splitlines() if os.path.exists(path) else []
 	return dict(line.split(" ", 1) for line in lines if " " in line and not line.startswith("#"))

@@ -19,7 +19,7 @@ def program(*words):
 
 @pytest.fixture(scope="session")
 def tuned(tmp_path_factory):
-	"""A tuned file of two problems, predicted, with compiled kernels."""
+	"""Makes a tuned file of two problems with predicted times and compiled kernels."""
 	path = str(tmp_path_factory.mktemp("tuned") / "tuned.json")
 	for problem, where in PROBLEMS.items():
 		program("tune", "gemm", "-p", problem, "--family", "mma", "--where", where, "--device", "model:h200-sxm", "--effort", "estimate",
@@ -36,7 +36,7 @@ def bundle(tuned, tmp_path_factory):
 
 @pytest.fixture
 def log():
-	"""The launches since the start of the test, from the stand-in's log."""
+	"""Returns the launches since the start of the test, from the stand-in's log."""
 	path = os.environ["STANDIN_LOG"]
 
 	def take():

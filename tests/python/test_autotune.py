@@ -60,7 +60,7 @@ def in_a_folder(tmp_path, monkeypatch):
 
 
 def start(script, *words, name="user.py"):
-	"""Replaces the script at once: a process that was started before may not have read it yet."""
+	"""Replaces the script in one step, because a process that was started before may not have read it yet."""
 	with open(f"{name}.new", "w", encoding="utf-8") as file:
 		file.write(script)
 	os.replace(f"{name}.new", name)
@@ -109,7 +109,7 @@ def test_results_are_a_tuned_file_that_check_repeats():
 
 
 def test_a_script_and_its_import_share_a_record():
-	"""What is tuned where the file is imported stays beside what was tuned where it was run. check repeats both."""
+	"""Results of an imported file are added to those of the file run as a script. `check` repeats both."""
 	run(DOUBLE, "4096")
 	importer = start("import user", "2048", name="importer.py")
 	assert importer.communicate(timeout=600)[0].strip() and importer.returncode == 0
@@ -146,7 +146,8 @@ double[(1,)](x, y, 2048)
 
 
 def test_a_file_with_several_kernels(tmp_path):
-	"""One file and one command: each program checks its own entries. The other commands read the file like any tuned file."""
+	"""Several programs share one file and one command: each program checks its own entries. The other commands read the file like any tuned
+	file."""
 	run(TWO)
 	told = tiletune("check", "tuned.json", "--junit", "junit.xml", "--json", codes=(0, 3, 4))
 	assert sorted((row["operation"], row["problem"]["n"]) for row in json.loads(told)["entries"] if row["verdict"] != "not comparable") == [
@@ -185,8 +186,8 @@ for M in (256, 1):
 
 
 def vllm_choice(folder, name, rows):
-	"""What vLLM's fused_moe.py chooses: get_moe_configs() reads the file of VLLM_TUNED_CONFIG_FOLDER and removes triton_version;
-	try_get_optimal_moe_config() takes the nearest number of rows."""
+	"""Returns the configuration that vLLM's fused_moe.py chooses: get_moe_configs() reads the file in VLLM_TUNED_CONFIG_FOLDER and removes
+	triton_version; try_get_optimal_moe_config() takes the nearest number of rows."""
 	with open(os.path.join(folder, name), encoding="utf-8") as file:
 		tuned = json.load(file)
 	tuned.pop("triton_version", None)
@@ -195,7 +196,7 @@ def vllm_choice(folder, name, rows):
 
 
 def sglang_choice(folder, name, rows, triton_version):
-	"""SGLang's reads all keys as numbers of rows, in a folder of the Triton version."""
+	"""Like vllm_choice() for SGLang, which reads all keys as numbers of rows, in a folder named after the Triton version."""
 	with open(os.path.join(folder, "configs", "triton_" + triton_version.replace(".", "_"), name), encoding="utf-8") as file:
 		found = {int(key): value for key, value in json.load(file).items()}
 	return found[min(found, key=lambda known: abs(known - rows))]
@@ -268,7 +269,7 @@ def test_processes_of_one_host_tune_once():
 
 
 def hold_lock(path):
-	"""A process that has the lock, and says so."""
+	"""Starts a process that takes the lock and reports it."""
 	process = subprocess.Popen([sys.executable, "-c", f"import sys, time\nfrom tiletune.decorator import file_lock\nwith file_lock({path!r}, 60) as taken:\n"
 		"\tprint(taken, flush=True)\n\ttime.sleep(600)"], stdout=subprocess.PIPE, text=True)
 	assert process.stdout.readline() == "True\n"
@@ -295,7 +296,8 @@ def test_the_lock_of_a_host_has_a_time_limit():
 
 @pytest.mark.parametrize("server, imports", [("", 2), ("none", 3)])
 def test_processes_share_one_import(server, imports, monkeypatch, tmp_path):
-	"""The user's process and the server import triton. Without the server each process does, also the one that replaces a crashed one."""
+	"""The user's process and the server import triton. Without the server each process imports it, also one that replaces a crashed
+	process."""
 	path = tmp_path / "imports"
 	monkeypatch.setenv("STANDIN_IMPORTS", str(path))
 	monkeypatch.setenv("TILETUNE_AUTOTUNE_SERVER", server)
@@ -420,7 +422,7 @@ print(matmul.best_config.kwargs["BM"])
 
 
 def test_with_triton(monkeypatch):
-	"""Triton's interpreter on the CPU: a sum by atomics with heuristics over a space that is partly wrong; the check repeats it."""
+	"""Triton's interpreter on the CPU tunes a sum by atomics with heuristics. Parts of the space are wrong. The check repeats the run."""
 	pytest.importorskip("torch", reason="torch is not installed")
 	pytest.importorskip("triton", reason="triton is not installed")
 	monkeypatch.setenv("PYTHONPATH", os.environ["PYTHONPATH"].replace(STANDIN + os.pathsep, ""))
@@ -432,7 +434,7 @@ def test_with_triton(monkeypatch):
 
 
 class Store:
-	"""Like the store of torch.distributed."""
+	"""Acts like the store of torch.distributed."""
 
 	def __init__(self):
 		self.values, self.lock = {}, threading.Lock()
@@ -454,7 +456,7 @@ class Store:
 
 
 def tuned_kernel(seconds=0.1, results=None):
-	"""A kernel of the decorator whose first configuration is BLOCK=2, without a function."""
+	"""Makes a kernel of the decorator without a function, whose first configuration is BLOCK=2."""
 	from tiletune import decorator  # pylint: disable=import-outside-toplevel
 	sys.path.insert(0, STANDIN)
 	try:
@@ -483,12 +485,13 @@ def fails():
 
 
 @pytest.mark.parametrize("seconds, tune, expected", [
-	(0.1, lambda: {"BLOCK": 1}, {"BLOCK": 2}),  # too late: its answer counts for no rank
+	(0.1, lambda: {"BLOCK": 1}, {"BLOCK": 2}),  # the answer comes too late and counts for no rank
 	(60, lambda: {"BLOCK": 1}, {"BLOCK": 1}),
 	(60, fails, {"BLOCK": 2}),  # the others do not wait for the rank that fails
 ])
 def test_ranks_agree(monkeypatch, seconds, tune, expected):
-	"""One rank tunes. Ranks that wait too long choose the first configuration, for the tuning rank as well: nobody waits forever."""
+	"""One rank tunes. A rank that waits too long chooses the first configuration, also for the tuning rank, so that no rank waits
+	forever."""
 	from tiletune import decorator  # pylint: disable=import-outside-toplevel
 	store, answers, tunes, errors = Store(), [], [], []
 	monkeypatch.setattr(decorator, "default_store", lambda: store)
@@ -544,7 +547,7 @@ torch.distributed.barrier()
 
 
 def test_ranks_of_torch_with_triton():
-	"""Two processes of gloo with files of their own: one of them tunes, and both have its answer."""
+	"""Two processes of gloo have their own files: one of them tunes, and both get its answer."""
 	pytest.importorskip("torch", reason="torch is not installed")
 	processes = [start(RANKS, str(rank), name=f"rank{rank}.py") for rank in range(2)]
 	said = [process.communicate(timeout=600) for process in processes]

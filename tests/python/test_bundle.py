@@ -21,7 +21,7 @@ MARK_OUTPUT, DTYPE_FP16 = 0, 2  # constants of tests/faults/standin.h and src/ex
 
 
 def device_memory(size):
-	"""Memory of the stand-in, whose kernels write 0.75 as fp16 into all of an output."""
+	"""Allocates memory of the stand-in, whose kernels write 0.75 as fp16 into all of an output."""
 	cuda, address = ctypes.CDLL("libcuda.so.1"), ctypes.c_uint64()
 	cuda.cuInit(0)
 	assert cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)) == 0
@@ -33,7 +33,7 @@ def mark_output(address, size):
 
 
 class Fake:
-	"""A tensor like CuPy's: rows of `ld` elements; `shift` moves its start."""
+	"""Acts like CuPy's tensor with rows of `ld` elements; `shift` moves its start."""
 
 	def __init__(self, *shape, ld=None, kind="<f2", shift=0):
 		size = int(kind[2:])
@@ -72,7 +72,7 @@ def test_launches(opened, log):
 	assert line["entry"] == "gemm_mma" and line["args"][:3] == [t[name].__cuda_array_interface__["data"][0] for name in "ABC"]
 	assert t["C"].first() == FP16_RIGHT
 	other = tensors()
-	gemm(other["A"], other["B"], other["C"], stream=0)  # other addresses, by position
+	gemm(other["A"], other["B"], other["C"], stream=0)  # tensors at other addresses, passed by position
 	line, = log()
 	assert line["args"][:3] == [other[name].__cuda_array_interface__["data"][0] for name in "ABC"]
 
@@ -104,7 +104,7 @@ def test_refuses(opened, log):
 
 
 class Dl(Fake):
-	"""The same through DLPack; device: kind and number."""
+	"""Passes the same memory through DLPack; device: kind and number."""
 
 	device = (2, 0)
 
@@ -154,7 +154,7 @@ def test_another_gpu(bundle, log):
 
 
 def test_no_kernel_for_the_gpu(bundle):
-	"""Another compute capability, which the stand-in reads from its script, and therefore another process."""
+	"""Tests another compute capability, which the stand-in reads from its script, and therefore in another process."""
 	script = os.environ["TILETUNE_STANDIN"] + ".80"
 	with open(script, "w", encoding="utf-8") as file:
 		print("compute_capability 80", file=file)
@@ -181,7 +181,7 @@ def test_default_kernel(tmp_path):
 
 
 def workspaces(lines):
-	"""Addresses that were zeroed or passed to a kernel in addition to the tensors."""
+	"""Returns addresses that were zeroed or passed to a kernel in addition to the tensors."""
 	return {line["args"][3] for line in lines if line["entry"] == "gemm_mma"} - {0}
 
 
@@ -211,7 +211,7 @@ def test_threads_and_streams(opened, log):
 		thread.join()
 	lines = log()
 	assert not problems and sum(line["entry"] == "gemm_mma" for line in lines) == 5
-	assert len(workspaces(lines)) == 5  # nor do two threads
+	assert len(workspaces(lines)) == 5  # two threads do not share a workspace, either
 	assert len(opened.op("gemm").kernels) == 0 and len(gemm.kernels) == 1  # one kernel for all threads
 
 
@@ -233,7 +233,7 @@ def test_fork(opened):
 	said = queue.get()
 	process.join()
 	assert "which forked it" in said and "hint: load kernels after the fork" in said
-	gemm(**t)  # the parent continues
+	gemm(**t)  # the parent process continues
 
 
 def test_capture(opened, log):
@@ -275,7 +275,7 @@ def test_memory_of_shapes_is_bounded(opened):
 # ---- torch ----
 @pytest.fixture
 def torch(monkeypatch):
-	"""torch without a GPU: its tensors use the stand-in's memory, so that they count as tensors of GPU 0."""
+	"""Returns torch without a GPU: its tensors use the stand-in's memory, and count as tensors of GPU 0."""
 	module = pytest.importorskip("torch", reason="torch is not installed")
 
 	def of(name, value):
@@ -285,7 +285,7 @@ def torch(monkeypatch):
 		return view(name, value)
 
 	def allocate(like, tensor):
-		if type(like) is not module.Tensor:  # torch asks for the shape
+		if type(like) is not module.Tensor:  # torch asks the operator for the shape
 			return original(like, tensor)
 		size = math.prod(tensor.shape) * 2
 		address = device_memory(size)

@@ -42,7 +42,7 @@ def test_refused():
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-	"""A program that logs its arguments and answers as requested."""
+	"""Writes a program that logs its arguments and answers as requested."""
 	def make(output="", errors="", code=0):
 		path = tmp_path / "fake"
 		path.write_text(f"#!{sys.executable}\nimport json, sys\njson.dump(sys.argv[1:], open({str(tmp_path / 'words')!r}, 'w'))\n"
@@ -175,7 +175,7 @@ def test_progress(fake, capfd):
 
 
 def test_interrupt(tmp_path, monkeypatch):
-	"""An exception of the caller's function ends the program, which is asked to, so that it keeps its journal."""
+	"""An exception of the caller's function ends the program by a signal, so that the program can save its journal."""
 	fake = tmp_path / "fake"
 	fake.write_text(f"#!{sys.executable}\nimport signal, sys, time\ndef end(*_):\n\topen({str(tmp_path / 'ended')!r}, 'w').close()\n\tsys.exit(130)\n"
 		"signal.signal(signal.SIGTERM, end)\nprint('line', file=sys.stderr, flush=True)\ntime.sleep(600)\n")
@@ -196,9 +196,9 @@ def test_where_the_program_is(tmp_path, monkeypatch):
 	monkeypatch.delenv("TILETUNE")
 	monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
 	(tmp_path / "tiletune").symlink_to(here)
-	assert command.find_program() == str(tmp_path / "tiletune")  # the environment's program
+	assert command.find_program() == str(tmp_path / "tiletune")  # the program of the environment
 	(tmp_path / "tiletune").unlink()
-	assert os.path.samefile(command.find_program(), os.path.join(ROOT, "build/tiletune"))  # the checkout's program
+	assert os.path.samefile(command.find_program(), os.path.join(ROOT, "build/tiletune"))  # the program of the checkout
 	monkeypatch.setattr(command, "__file__", str(tmp_path / "a/b/c/d/e/command.py"))
 	monkeypatch.setenv("PATH", os.path.dirname(here))
 	assert command.find_program() == here

@@ -29,7 +29,7 @@ def test_whole(tmp_path):
 
 @pytest.fixture
 def planted(tmp_path):
-	"""A link to the user's file, in a folder that everybody can write to."""
+	"""Makes a link to the user's file, in a folder that everybody can write to."""
 	folder, victim = tmp_path / "shared", tmp_path / "victim"
 	folder.mkdir()
 	folder.chmod(0o1777)
@@ -47,7 +47,7 @@ def test_links(planted):
 
 
 def test_writers(planted, tuned, capsys):
-	"""Every command and function that writes a file named by the user."""
+	"""Calls every command and function that writes a file named by the user."""
 	kernel = os.path.join(ROOT, "tests/own/vector_add.t1.json")
 	out = str(planted)
 	assert t1.main([kernel, "-o", out]) and t4.main([tuned, "-o", out])

@@ -29,7 +29,7 @@ def run(names, needs_torch):
 
 @pytest.mark.filterwarnings("ignore:.*was tuned on")
 def test_examples(folder, monkeypatch, capsys):
-	"""Without torch the outputs are given."""
+	"""Without torch the caller passes the outputs."""
 	assert len(EXAMPLES) == 6
 	names = {"a": Fake(256, 64), "b": Fake(64, 64), "c": Fake(256, 64)}
 	monkeypatch.setattr("tiletune.bundle.Operator.__call__", with_output(names["c"]))
@@ -53,7 +53,7 @@ def test_examples_with_torch(folder, torch, capsys):  # noqa: F811
 
 
 def test_the_triton_example(torch, tmp_path, monkeypatch):  # noqa: F811
-	"""With triton's interpreter on the CPU: tuned once, then read from the file."""
+	"""Triton's interpreter tunes the kernel on the CPU once, and later runs read the result from the file."""
 	pytest.importorskip("triton", reason="triton is not installed")
 	script = tmp_path / "add.py"
 	script.write_text(next(text for kind, text in EXAMPLES if kind == " triton"))

@@ -30,7 +30,7 @@ MASKED = [1.0] * 63 + [-1e9]
     ("float16", [3, 1], [70000.0, 1], 1),
     ("float32", [0.0] * 63 + [-1e9], MASKED, 63),  # a mask does not hide the other elements
     ("float32", MASKED, MASKED, 0),
-    ("int64", [2**62, 1], [2**62 + 1, 1], 1),  # not rounded to a double
+    ("int64", [2**62, 1], [2**62 + 1, 1], 1),  # a mask does not hide differences in the other elements
 ])
 def test_comparison_of_outputs(dtype, found, expected, violations):
     result = program_job.compared(numpy.array(found, dtype), numpy.array(expected, None if dtype.startswith("float") else dtype))

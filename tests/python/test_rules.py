@@ -53,11 +53,11 @@ def test_of_results(tmp_path):
 	assert all(answers[problem][2] for problem in seen) and len({answer[0] + str(answer[1]) for answer in answers.values()}) > 1
 	default = answers[nonsense[0]]
 	assert all(answers[problem] == default and not answers[problem][2] for problem in nonsense)
-	# the same in C
+	# computes the same in C
 	for (family, configuration, is_seen), found in zip(answers.values(), in_c(tmp_path, exported(tmp_path, "-p", "dtype=bf16", "--leaves", "8", form="c"), answers)):
 		assert found == [family, ",".join(f"{key}={value}" for key, value in configuration.items()), str(int(is_seen))]
 	assert len(set(re.findall(r"return (\d+)", text))) <= text.count("return ") - 1 <= 8
-	# its losses, recomputed from the journal
+	# recomputes its losses from the journal
 	times = {}
 	with gzip.open(f"{RESULTS}/tuned.journal.jsonl.gz", "rt", encoding="utf-8") as journal:
 		texts = {}
@@ -88,7 +88,7 @@ def test_of_results(tmp_path):
 
 
 def made(tmp_path, sizes, time_of, configurations=(SMALL, LARGE)):
-	"""A tuned file and a journal in which every configuration was timed for every size of M."""
+	"""Makes a tuned file and a journal in which every configuration was timed for every size of M."""
 	runs = [{"event": "run", "id": "r"}]
 	entries = []
 	for number, m in enumerate(sizes):
@@ -125,7 +125,7 @@ def test_finds_the_border(tmp_path):
 
 
 def test_keeps_a_class(tmp_path):
-	"""LARGE is faster; only SMALL gives the bits of the entries below 1050 and at 2000."""
+	"""LARGE is faster everywhere, but only SMALL has the required bits of the entries below M=1050 and at M=2000."""
 	sizes = range(100, 4100, 100)
 	is_small = lambda m: m < 1050 or m == 2000  # noqa: E731
 	path = made(tmp_path, sizes, lambda m, c: 10.0 if c == LARGE else 12.0)

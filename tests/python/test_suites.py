@@ -29,7 +29,7 @@ CUTLASS = """Problem,Provider,OperationKind,Operation,Disposition,Status,gemm_ki
 """
 HEURISTICS = [{"m": 4096, "n": 512, "k": 1024, "batch_count": 1, "layout": "tnn", "dtype_a": "f16", "dtype_b": "f16", "dtype_c": "f32", "dtype_d": "f16",
 	"beta": 0.0, "use_fast_acc": False}, {"m": 64, "n": 32, "k": 16, "batch_count": 2, "layout": "tnt", "dtype_a": "bf16", "beta": 0.0}]
-LISTS = {  # file, text, problems computed by hand: C[M,N] = A[M,K] B by rows
+LISTS = {  # file, text, and problems computed by hand: C[M,N] = A[M,K] B, stored by rows
 	"tunableop_untuned0.csv": (TUNABLEOP, ["M=256,N=512,K=4096,dtype=bf16", "M=64,N=96,K=32,dtype=fp16,b_layout=kn,lda=40,ldc=100",
 		"M=256,N=512,K=4096,dtype=bf16,bias=row", "M=32,N=64,K=16,dtype=bf16,batch=6", "M=256,N=128,K=512,dtype=fp8_e4m3,scale=row"]),
 	"model_untuned_gemm.csv": (AITER, ["M=1,N=7168,K=2048,dtype=bf16", "M=16,N=7168,K=2048,dtype=fp16"]),
@@ -117,7 +117,7 @@ def test_record(tmp_path):
 		for _ in range(3):
 			a @ b  # pylint: disable=pointless-statement
 		torch.matmul(a, torch.zeros(96, 32, **half).t())
-		torch.mm(a[:, :16], b[:16])  # rows of A with a pitch of 32
+		torch.mm(a[:, :16], b[:16])  # the rows of A have a pitch of 32
 		torch.bmm(torch.zeros(4, 8, 16, **half), torch.zeros(4, 16, 24, **half))
 		torch.matmul(torch.zeros(5, 64, 32, **half), b)
 		layer(torch.zeros(2, 7, 32, **half))

@@ -28,13 +28,13 @@ def test_exact(no_program):
 		assert answer.configuration == entry["winner"]["configuration"] and answer.family == entry["winner"]["family"]
 		assert answer.launches == entry["winner"]["launches"] and answer.time_us == entry["winner"]["time_us"]["median"]
 		assert answer.is_predicted == (entry["timing"] == "predicted")
-	with pytest.raises(tiletune.Error) as error:  # only the program could answer
+	with pytest.raises(tiletune.Error) as error:  # only the program could answer this request
 		tuned.lookup("gemm", M=1, N=2, K=3, dtype="bf16")
 	assert error.value.message == "TILETUNE: /nonexistent/tiletune is not the tiletune program" and error.value.hint
 
 
 def test_defaults_count(no_program, tmp_path):
-	"""An entry with an activation does not answer for the product without one."""
+	"""An entry with an activation does not answer a request for the product without one."""
 	document = json.load(open(H200, encoding="utf-8"))
 	entry = next(entry for entry in document["entries"] if entry["operation"] == "gemm")
 	entry["problem"]["act"] = "relu"
@@ -48,7 +48,7 @@ def test_defaults_count(no_program, tmp_path):
 
 
 def test_the_objective_and_the_device_count(monkeypatch, tmp_path):
-	"""Entries of one problem for several objectives lie in one file, in any order; an entry is no answer for another device."""
+	"""One file holds entries of one problem for several objectives, in any order. An entry does not answer for another device."""
 	document = json.load(open(H200, encoding="utf-8"))
 	time = next(entry for entry in document["entries"] if entry["operation"] == "gemm")
 	energy = {**time, "objective": "energy", "winner": {**time["winner"], "family": "gemm/other"}}
@@ -131,13 +131,13 @@ def test_expressions():
 
 
 def test_shapes_say_the_problem():
-	"""For every entry of the committed results: from shapes, pitches and types of the inputs back to the problem."""
+	"""For every entry of the committed results, the shapes, pitches and types of the inputs determine the problem."""
 	count = 0
 	for name in ("tuned", "attention"):
 		for entry in tiletune.load(os.path.join(ROOT, f"results/nvidia-h200/{name}.json")).entries:
 			operation, problem = Operation.find(entry["operation"]), entry["problem"]
 			inputs = {tensor.name: tensor for tensor in operation.tensors(problem) if tensor.role == "in"}
-			# keys that no tensor determines; tf32 is stored as fp32
+			# tensors do not determine these keys; tf32 is stored as fp32
 			named = {key: problem[key] for key in ("causal", "act", "accum", "b_layout", "out_dtype", "scale", "bias") if key in problem}
 			if problem["dtype"] == "tf32":
 				named["dtype"] = "tf32"

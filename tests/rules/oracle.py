@@ -14,7 +14,7 @@ hypothesis.settings.load_profile("fixed")
 
 
 def plain(value):
-	"""Replaces infinity and NaN, which JSON does not have."""
+	"""Replaces infinity and NaN, which JSON lacks."""
 	if isinstance(value, dict):
 		return {key: plain(each) for key, each in value.items()}
 	if isinstance(value, (list, tuple)):
@@ -29,7 +29,7 @@ class Program:
 		self.process = None
 
 	def start(self):
-		# the program never frees a case
+		# the program never frees a case, so leak detection is off
 		self.process = subprocess.Popen([os.environ["TEST_OUT"] + "/tests/rules"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
 			env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
 
@@ -51,7 +51,7 @@ def close(a, b):
 
 
 def close_interval(got, expected):
-	"""The program has Student's quantiles to four digits."""
+	"""The program's quantiles of Student's distribution have four digits."""
 	value, low, high = expected
 	slack = 2e-4 * (high - low) + 1e-9 * abs(value)
 	return all(abs(got[name] - each) <= slack for name, each in zip(("value", "low", "high"), (value, low, high)))
@@ -59,7 +59,7 @@ def close_interval(got, expected):
 
 @functools.lru_cache(maxsize=None)
 def student(degrees, confidence):
-	"""The two-sided quantile of Student's distribution."""
+	"""Returns the two-sided quantile of Student's distribution."""
 	scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
 	steps = 2000
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of a check: what is said of a kernel's resources, and of one that was timed.
+ * Rows of a check: findings about a kernel's resources, and about a timed kernel.
  */
 #include "base/memory.h"
 #include "check/row.h"
@@ -18,7 +18,8 @@ static struct tuned *baseline_of(const struct json_at *in)
 	return tuned;
 }
 
-/* The baseline's only entry, and launches of today ("now"), each with its resources. */
+/* Compares the launches of the baseline's only entry with the resources of today's launches
+ * ("now"). */
 RULE(resources)
 {
 	static struct device_spec spec = {.smem_per_block_bytes = 1 << 20};
@@ -74,8 +75,8 @@ static struct contender contender_of(const struct json_at *in, const char *key)
 		.outcome = OUTCOME_OK};
 }
 
-/* The baseline's only entry, and rounds of today's kernel, of the stored binary and of the anchor.
- */
+/* Judges the baseline's only entry by rounds of today's kernel, of the stored binary and of the
+ * anchor. */
 RULE(timed_row)
 {
 	static struct device device;
@@ -106,7 +107,7 @@ RULE(timed_row)
 	return out;
 }
 
-/* Rows with verdicts, as each output tells them. */
+/* Prints rows with verdicts in each output format. */
 RULE(check_outputs)
 {
 	static const char *const configs[] = {"configs", NULL};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What journals tell: their runs, what is resumed, what a report counts and what a replay answers.
+ * Contents of journals: their runs, what is resumed, what a report counts, and the answers of a
+ * replay.
  */
 #include <unistd.h>
 
@@ -111,7 +112,7 @@ RULE(report)
 	return out;
 }
 
-/* What a replay answers to each of "configurations" of a problem. */
+/* Returns the answers of a replay to each of a problem's "configurations". */
 RULE(replay)
 {
 	const char *const none[] = {NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keys of the cache, digests of bits, and the limits of what is measured and compared.
+ * Keys of the cache, digests of outputs, and limits of measured and compared data.
  */
 #include <stdlib.h>
 

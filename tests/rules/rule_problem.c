@@ -58,7 +58,7 @@ RULE(problems)
 	return out;
 }
 
-/* Whether the first two problems of a text differ in only one key. */
+/* Returns whether the first two problems of a text differ in only one key. */
 RULE(differs_in)
 {
 	const struct operation *operation =
@@ -72,7 +72,7 @@ RULE(differs_in)
 		problem_differs_in(problems.items[0], problems.items[1], rule_string(in, "key")));
 }
 
-/* The problems of a text that are of a shard, in their order. */
+/* Returns those problems of a text that belong to a shard, in their original order. */
 RULE(shard)
 {
 	static const char *const configs[] = {"configs", NULL};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Records as JSON: reads a text as the record that the case names, and writes it again.
+ * Records as JSON: reads a text as the record that the case names, and writes it.
  */
 #include "base/memory.h"
 #include "format/result.h"
 #include "plan/plan.h"
 #include "rules/rules.h"
 
-/* {"text": as it is written} or {"refused": message} */
+/* Returns {"text": the written text} or {"refused": message}. */
 RULE(record)
 {
 	static const struct {

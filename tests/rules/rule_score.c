@@ -98,7 +98,7 @@ RULE(wavefronts)
 	return out;
 }
 
-/* A launch with one tile, and an access of shared memory for each of "accesses". */
+/* Scores a launch with one tile that accesses shared memory once for each of "accesses". */
 RULE(traffic)
 {
 	const struct json_at list = rule_member(in, "accesses");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Search in small spaces: neighbours, shortlists, the Gaussian process, and what strategies ask.
+ * Search in small spaces: neighbours, shortlists, the Gaussian process, and the requests of
+ * strategies.
  */
 #include "base/memory.h"
 #include "rules/rules.h"
@@ -37,8 +38,8 @@ static size_t *sizes(const struct json_at *in, const char *key, size_t *count)
 	return items;
 }
 
-/* One family's {"levels": [..], "ordered": [..], "arguments": [..], "configurations": [..]}, of
- * which the last is the list of all choices. */
+/* Reads one family: {"levels": [..], "ordered": [..], "arguments": [..], "configurations": [..]}.
+ * "configurations" lists all choices. */
 static struct search_family family_of(const struct json_at *in, size_t first)
 {
 	size_t parameter_count, ordered_count, argument_count, choice_count;
@@ -98,7 +99,7 @@ RULE(neighbours)
 				      rule_flag(in, "pairs"), found, limit));
 }
 
-/* The smallest of `candidates`, and a shortlist of the same list. */
+/* Returns the smallest of `candidates`, and a shortlist of the same list. */
 RULE(shortlist)
 {
 	const struct search_view *view = view_of(in);
@@ -115,8 +116,8 @@ RULE(shortlist)
 	return out;
 }
 
-/* Rows with values, of which null is not known yet, and all candidates watched: before the first
- * `early` rows were added, and after the last. */
+/* Adds measured rows (null: not measured yet) with every candidate in the acquisition pool. Returns
+ * the predictions before the first `early` rows were added, and after the last row. */
 RULE(gaussian)
 {
 	const struct search_view *view = view_of(in);
@@ -148,7 +149,7 @@ RULE(gaussian)
 	return out;
 }
 
-/* What a strategy asks, one by one, if it is told times[candidate] after each. */
+/* Returns the requests of a strategy, in order, if times[candidate] is its answer to each. */
 RULE(asks)
 {
 	const struct search_view *view = view_of(in);

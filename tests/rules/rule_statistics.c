@@ -135,7 +135,7 @@ RULE(selection)
 	return out;
 }
 
-/* A list of booleans for every pair of items. */
+/* Returns a boolean for every pair of items: whether the first is preferred. */
 RULE(preference)
 {
 	const struct selection selection = selection_of_case(in);
@@ -148,7 +148,7 @@ RULE(preference)
 	return out;
 }
 
-/* The items after their rounds were paired. */
+/* Returns the items after their rounds were paired. */
 RULE(pair_rounds)
 {
 	struct selection selection = selection_of_case(in);

@@ -44,8 +44,8 @@ RULE(merge)
 	return out;
 }
 
-/* The text of a file that has `into`, after a writer with `from` saved it; or {"refused": message}.
- */
+/* Saves `from` over a file that holds `into`. Returns the file's new text, or {"refused":
+ * message}. */
 RULE(save)
 {
 	const char *folder = getenv("TMPDIR");
@@ -73,7 +73,7 @@ static bool answer(const struct tuned_row *row, void *context)
 	return *(bool *)context;
 }
 
-/* Puts the entries of `from` into `into`. */
+/* Merges the entries of `from` into `into`. */
 RULE(put_entries)
 {
 	struct tuned into, from;
@@ -97,8 +97,8 @@ RULE(put_entries)
 	return out;
 }
 
-/* All entries in a format, as {"text": ...} or {"refused": message}; {"invalid": message} if it is
- * no tuned file. */
+/* Exports all entries in a format. Returns {"text": ...} or {"refused": message}, or {"invalid":
+ * message} if the input is not a tuned file. */
 RULE(export)
 {
 	const struct json_at at = rule_member(in, "tuned");

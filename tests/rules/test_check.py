@@ -64,7 +64,8 @@ def test_errors_of_intervals_are_independent(now, then, half_width, deviation, l
 
 @given(draw.sampled_from([0.25, 0.5]), draw.sampled_from([0, 0.125]), draw.integers(4, 32), draw.integers(0, 12))
 def test_the_limits_themselves(threshold, floor, low, width):
-	"""Sums that are exact: 1 itself is excluded by neither side, 1 + threshold and 1 - threshold are not excluded."""
+	"""The interval's ends are exact in binary. An end equal to 1 excludes neither side; an end equal to 1 + threshold or 1 - threshold
+	excludes nothing."""
 	interval = {"low": low / 16, "value": (low + width / 2) / 16, "high": (low + width) / 16}
 	below, above = interval["low"] - floor, interval["high"] + floor
 	expected = ("slower" if below > 1 and above >= 1 + threshold else "faster" if above < 1 and below <= 1 - threshold else
@@ -88,7 +89,7 @@ amounts = {"threads": draw.sampled_from([128, 256]), "regs_per_thread": draw.sam
 
 @given(draw.fixed_dictionaries(amounts), draw.fixed_dictionaries(amounts), draw.sampled_from(["score", "old score", "none"]), draw.booleans())
 def test_what_is_said_of_resources(then, now, stored, compiled):
-	"""Old baselines have no local memory, or no score; a kernel that spilled had some. What is not known is not compared."""
+	"""Old baselines lack local memory, or the whole score. A kernel that spilled used local memory. Unknown values are not compared."""
 	launch = {**WINNER["launches"][0], "block": [then["threads"], 1, 1], "smem_dynamic_bytes": then["smem_dynamic_bytes"]}
 	for name in ("regs_per_thread", "spill_bytes", "smem_static_bytes", "blocks_per_sm"):
 		launch[name] = then[name]
@@ -131,9 +132,9 @@ def test_a_timed_row(times, factor, has_kept, same_binary, then_us, now_us, dram
 		assert got["verdict"] == "not comparable"
 	elif factor == 1.2 and has_kept:
 		assert got["verdict"] == "slower"
-	if not then_us or not now_us:  # an anchor that is not known is taken to be as it was
+	if not then_us or not now_us:  # an unknown anchor counts as unchanged
 		assert got == asked(then=1000.0, now=1000.0)
-	if has_kept:  # what drifts from round to round, and what the anchor was, matters not to kernels of the same rounds
+	if has_kept:  # drift between rounds and the anchor's time do not affect kernels of the same rounds
 		drifted, other = asked(scale=drift), asked(then=1100.0, now=1000.0)
 		assert (got["verdict"], got["verdict"]) == (drifted["verdict"], other["verdict"]) and close(got["slowdown"], drifted["slowdown"])
 	median = sorted(today)[len(today) // 2] if len(today) % 2 else sum(sorted(today)[len(today) // 2 - 1:len(today) // 2 + 1]) / 2
@@ -175,7 +176,7 @@ def test_all_outputs_tell_the_same(rows):
 
 
 def checked(chance, truth, rounds):
-	"""The verdict of a simulated check; sometimes another process disturbs a sample."""
+	"""Returns the verdict of a simulated check; sometimes another process disturbs a sample."""
 	def estimate(factor):
 		times = factor * (1 + 0.02 * (2 * chance.random(rounds) - 1)) * numpy.where(chance.random(rounds) < 0.05, 1.3, 1)
 		return interval(list(times), 0.99)
@@ -185,7 +186,8 @@ def checked(chance, truth, rounds):
 
 
 def test_rates_are_as_promised():
-	"""No false alarm, nor for 1%; 5% are found in the last look, and never called the same in the first."""
+	"""No check reports a regression for equal kernels or for a slowdown of 1%. A slowdown of 5% is found in the last look, and never called
+	"same" in the first."""
 	chance = numpy.random.default_rng(11)
 	for truth, rounds, allowed in (1, 24, {"same", "unclear"}), (1, 99, {"same"}), (1.01, 24, {"same", "unclear"}), (1.05, 99, {"slower"}), (1.05, 24, {"slower", "unclear"}):
 		assert {checked(chance, truth, rounds) for _ in range(150)} <= allowed, (truth, rounds)

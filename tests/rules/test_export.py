@@ -1,4 +1,4 @@
-"""Tables for builds have what the tuned file has; text that a format cannot hold is refused, never altered (export/export.h)."""
+"""Tables for builds contain the data of the tuned file. Text that a format cannot hold is refused, never altered (export/export.h)."""
 import re
 import sys
 import tempfile
@@ -43,7 +43,7 @@ def compare(tuned, form):
 			file.write(ask("export", tuned=tuned, format=form)["text"])
 		found = list(TABLES[form](None, tuned, folder, folder + "/exported"))
 	for entry, wanted in zip(found, map(expected_entry, tuned["entries"]), strict=True):
-		for each in entry, wanted:  # builds do not tell an option -DX from a define
+		for each in entry, wanted:  # builds cannot distinguish an option -DX from a define
 			each["options"] = sorted([f"-D{name}" for name in each.pop("defines")] + each["options"])
 		for member, value in entry.items():
 			expected = wanted[member]
@@ -59,7 +59,7 @@ def test_a_table_has_what_the_file_has(drawn, form):
 
 
 def test_text_is_refused_or_unaltered():
-	"""Text that has a meaning in C, CMake, make or a shell."""
+	"""Draws text that has a meaning in C, CMake, make or a shell."""
 	for refused, form in (r"$^", "c-header"), (r"[][;\\]", "cmake"), (r"[^\w ./+=:,-]", "make"):
 		held = []
 		for number, token in enumerate(TOKENS):
@@ -72,5 +72,5 @@ def test_text_is_refused_or_unaltered():
 				assert ("text" in answer) == ("invalid" not in answer and not (may_be_refused and re.search(refused, token))), (token, form, answer)
 				if "text" in answer and not (entry is of_option and token in ("a b", "\t")):  # a line of defines is split at blanks
 					held.append(entry)
-		for at in range(0, len(held), 7):  # cmake() reads all of seven
+		for at in range(0, len(held), 7):  # cmake() reads every entry of a file with up to seven
 			compare(file_of(held[at:at + 7], name=" ".join(TOKENS)), form)

@@ -1,5 +1,5 @@
-"""What is read of a journal that several processes wrote, that was cut off, damaged, or written by a newer version (format/journal.h), and what a
-report and a replay make of it."""
+"""Tests how readers treat journals that several processes wrote, that were cut off or damaged, or that a newer version wrote
+(format/journal.h), and how reports and replays use them."""
 import collections
 import json
 import zlib
@@ -21,7 +21,8 @@ def line(event, **members):
 
 @draw.composite
 def journals(pick, interleaved=True):
-	"""Lines of one to four runs, some at once, and what each run holds: {id: {signature, resumes, finished, problems: {number: ...}}}."""
+	"""Draws the lines of one to four runs, some concurrent, and the contents of each run: {id: {signature, resumes, finished, problems:
+	{number: ...}}}."""
 	runs, lines, alive = {}, [], []
 	for _ in range(pick(draw.integers(3, 40))):
 		begins = not runs or (len(runs) < 4 and pick(draw.integers(0, 7)) == 0)
@@ -75,7 +76,7 @@ def test_each_line_belongs_to_the_run_that_it_names(drawn, cut):
 	text = "".join(lines)
 	tail = "" if cut > 30 else line("finish", run="r0", status=0)[:cut + 1]  # a kill
 	got = ask("journal", text=text + tail)
-	# a damaged line before a run line may be what a kill left of the run before
+	# a damaged line before a "run" line may be the incomplete last line of a killed run
 	damaged = [after.startswith('{"event":"run"') for each, after in zip(lines, [*lines[1:], tail]) if "evalvation" in each]
 	assert (got["bad"], got["ignored"]) == (damaged.count(False), damaged.count(True) + bool(tail))
 	assert [each["id"] for each in got["runs"]] == [*runs]
@@ -88,14 +89,14 @@ def test_each_line_belongs_to_the_run_that_it_names(drawn, cut):
 
 
 def chain(runs, name):
-	"""A run and those that it resumed, newest first."""
+	"""Returns a run and the runs that it resumed, newest first."""
 	while name in runs:
 		yield name, runs[name]
 		name = runs[name]["resumes"]
 
 
 def same(run, text):
-	"""The first problem of a run with this text."""
+	"""Returns the first problem of a run with this text."""
 	return next((each for each in shape(run["problems"]) if each["problem"] == text), None)
 
 
@@ -110,10 +111,10 @@ def test_a_changed_or_missing_byte_costs_no_other_line(drawn, place, byte):
 	at = int(place * (len(text) - 1))
 	whole, got = ask("journal", text=text), ask("journal", text=text[:at] + byte + text[at + 1:])
 	changed = text[text.rfind("\n", 0, at) + 1:text.find("\n", at) + 1]
-	if '"event":"run"' in changed:  # later lines that name no run belong to the one before
+	if '"event":"run"' in changed:  # later lines that name no run then count for the run before
 		return
 	assert not evaluations(got) - evaluations(whole)
-	if "evaluation" in changed and text[at] not in ("\n", byte):  # a line that lost its newline takes the next one with it
+	if "evaluation" in changed and text[at] not in ("\n", byte):  # a line that lost its newline also damages the next one
 		assert sum((evaluations(whole) - evaluations(got)).values()) <= 1 and got["bad"] + got["ignored"] > 0
 
 
@@ -141,7 +142,7 @@ def test_a_report_counts_each_candidate_of_a_chain_once(drawn):
 
 @given(journals(), draw.sampled_from(["M=1", "M=2"]))
 def test_a_replay_answers_with_the_last_result(drawn, problem):
-	"""A lost device says nothing of the candidate."""
+	"""A lost device is no result of the candidate."""
 	runs, lines = drawn
 	if not any(run["problems"] for run in runs.values()):
 		return

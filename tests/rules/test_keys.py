@@ -1,4 +1,4 @@
-"""What decides the key of a compiled kernel, whether digests of bits are the same, and limits of what is compared and timed."""
+"""Tests which members change the key of a compiled kernel, when digests of outputs are equal, and limits of compared and timed data."""
 from hypothesis import given, settings, strategies as draw
 
 from oracle import ask
@@ -11,7 +11,7 @@ units = draw.fixed_dictionaries({"source": words, "arch": draw.sampled_from(["sm
 @settings(max_examples=400)
 @given(units, units, draw.sets(draw.sampled_from(["source", "arch", "compiler", "toolkit", "options", "entries"]), max_size=2))
 def test_kernels_share_a_key_only_if_nothing_differs(one, other, changed):
-	"""Most pairs differ in one or two members, which may only have moved from one to the other."""
+	"""Most pairs differ in one or two members. A value may also have moved from one member to another."""
 	two = {**one, **{name: other[name] for name in changed}}
 	assert (ask("cache_key", **one) == ask("cache_key", **two)) == (one == two)
 	if one["options"]:
@@ -21,7 +21,7 @@ def test_kernels_share_a_key_only_if_nothing_differs(one, other, changed):
 
 @draw.composite
 def digests(pick, rows, inputs):
-	"""Of an output whose first rows are equal to the other's up to some row."""
+	"""Draws the digests of an output whose first rows equal the other output's up to some row."""
 	counts = sorted({*(1 << i for i in range(40) if 1 << i < rows), rows})
 	same_until = pick(draw.sampled_from([0, *counts, 1 << 40]))
 	return {"rows": rows, "inputs": inputs, "digests": [f"{count if count <= same_until else 1000 + count + 7919 * pick(draw.integers(1, 2)):016x}" for count in counts]}
@@ -37,7 +37,7 @@ def test_bits_are_compared_over_the_most_rows_in_common(data):
 		return dict(zip(sorted({*(1 << i for i in range(40) if 1 << i < bits["rows"]), bits["rows"]}), bits["digests"]))
 	assert got["count"] == len(a["digests"])
 	common = covered(a).keys() & covered(b).keys() if a["inputs"] == b["inputs"] and a["inputs"] else set()
-	# a shorter output of a number of rows that is no power of two has this last digest only for itself
+	# the last digest of a shorter output has no counterpart, unless its number of rows is a power of two
 	common = {rows for rows in common if all(each in covered(a) and each in covered(b) for each in covered(a).keys() | covered(b).keys() if each < rows)}
 	rows = max(common, default=0)
 	assert got["rows"] == rows

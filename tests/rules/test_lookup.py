@@ -27,7 +27,7 @@ def entries(pick):
 		if digest:
 			row["bits"] = {"inputs": 2, "rows": 1, "digests": [digest]}
 		rule = pick(draw.sampled_from([{}, {"bits": {"rule": "invariant=rows"}}, {"bits": {"rule": "same"}}]))
-		dtype = pick(draw.sampled_from([{"dtype": "fp32"}, {"dtype": "fp32"}, {}]))  # a file from before there was this key
+		dtype = pick(draw.sampled_from([{"dtype": "fp32"}, {"dtype": "fp32"}, {}]))  # files from before the key existed lack it
 		found.append({"operation": "row_softmax", "problem": {"rows": rows, "cols": columns, **dtype}, "timing": "measured", "run": "r", **objective, **rule,
 			"winner": row, "tied": [], "families": []})
 	return found
@@ -50,7 +50,7 @@ def file_of(entries):
 @given(entries(), draw.sampled_from(ROWS), draw.sampled_from(COLUMNS), draw.booleans(), draw.sampled_from([(False, False), (False, False), (True, False), (True, True)]))
 def test_the_own_entry_or_the_models_choice_among_all_others(entries, rows, columns, energy, bits_and_assume):
 	bits, assume = bits_and_assume
-	if entries and rows != ROWS[0]:  # mostly a problem of the file
+	if entries and rows != ROWS[0]:  # usually look up a problem of the file
 		rows, columns = entries[-1]["problem"]["rows"], entries[-1]["problem"]["cols"]
 	problem = {"rows": rows, "cols": columns, "dtype": "fp32"}
 	got = ask("lookup", tuned=file_of(entries), problem=text(problem), energy=energy, bits=bits, assume=assume)
@@ -69,7 +69,7 @@ def test_the_own_entry_or_the_models_choice_among_all_others(entries, rows, colu
 	fitting = {one: [name for name in us if name == one or (not bits and name.split(",TURNS")[0] == one.split(",TURNS")[0])] for one in distinct}
 
 	def now(one):
-		"""An argument changes only if the change gains 3% or the stored value is illegal here."""
+		"""A launch argument changes only if the change gains 3% or the stored value is illegal here."""
 		fitted = min(us[name] for name in fitting[one])
 		return us[one] if fitted >= 0.97 * us.get(one, math.inf) else fitted
 	best = min((now(one) for one, names in fitting.items() if names), default=None)
@@ -109,7 +109,7 @@ def test_reasons_and_launches():
 
 @given(entries(), draw.data(), draw.sampled_from(ROWS), draw.sampled_from(COLUMNS[-2:]), draw.booleans())
 def test_the_order_of_entries_decides_nothing(entries, data, rows, columns, bits):
-	"""Nor do entries of other operations, objectives and, for bits, other classes that are put between them."""
+	"""Entries of other operations, of other objectives and, for equal bits, of other classes in between do not matter, either."""
 	problem = text({"rows": rows, "cols": columns, "dtype": "fp32"})
 	alone = ask("lookup", tuned=file_of(entries), problem=problem, bits=bits, assume=bits)
 	others = [{**each, "objective": "warm_time"} for each in entries] + [{**each, "operation": "another"} for each in entries]
@@ -121,7 +121,7 @@ def test_the_order_of_entries_decides_nothing(entries, data, rows, columns, bits
 
 @given(draw.lists(draw.tuples(draw.sampled_from(ROWS[:2]), draw.sampled_from(COLUMNS[:2]), draw.integers(1, 2)), min_size=2, max_size=2))
 def test_a_verification_is_of_its_inputs(pair):
-	"""What was verified with one seed says nothing of another."""
+	"""A verification with one seed proves nothing for another seed."""
 	one, two = (ask("verification_hash", problem=text({"rows": rows, "cols": columns}), seed=seed) for rows, columns, seed in pair)
 	assert one and (pair[0] != pair[1] or one == two)
 	assert pair[0][2] == pair[1][2] or one != two

@@ -19,7 +19,7 @@ def members(text):
 
 @draw.composite
 def value_list(pick, low=1):
-	"""(text, values) of numbers and of ranges, whose end is included."""
+	"""Draws (text, values) of numbers and of ranges, which include their end."""
 	texts, values = [], []
 	for _ in range(pick(draw.integers(1, 3))):
 		start, length, step = pick(draw.integers(low, 9)), pick(draw.integers(0, 7)), pick(draw.sampled_from([None, 1, 2, 3, 8]))
@@ -124,7 +124,7 @@ def test_shards_are_the_whole_list_once(count, inner):
 	parts = [shard(f"{i + 1}/{count}") for i in range(count)]
 	assert len(whole) == 24 and sorted(sum(parts, [])) == sorted(whole)
 	for part in parts:
-		assert part == [each for each in whole if each in part]  # in their order
+		assert part == [each for each in whole if each in part]  # shards preserve the order
 	nested = [shard(f"{count}/{count},{i + 1}/{inner}") for i in range(inner)]
 	assert sorted(sum(nested, [])) == sorted(parts[-1])
 	assert all(each == [one for one in whole if one in each] for each in nested)

@@ -16,7 +16,7 @@ def expect_same(record, text):
 
 
 def test_recorded_results_survive():
-	"""Apart from the members of the journal, and summaries, which are computed again from samples."""
+	"""All members survive except those of the journal and summaries, which are computed again from samples."""
 	def own(line):
 		return {key: value for key, value in line.items() if key not in ("event", "problem", "run", "checksum", "at_s", "time_us")}
 	with open("tests/data/report/small.journal.jsonl", encoding="utf-8") as file:
@@ -39,13 +39,13 @@ def test_full_and_short_results_survive():
 	for outcome in ("ok", "pruned_by_model", "compile_failed", "compile_crashed", "compile_timeout", "launch_failed", "out_of_memory", "crashed", "timed_out", "wrong_result",
 			"out_of_bounds", "nondeterministic", "too_noisy", "device_lost"):
 		expect_same("result", compact({"family": "gemm/mma", "configuration": "", "kernel_hash": "", "outcome": outcome, "detail": "spills", "flags": [], "compile_seconds": 0, "from_cache": False}))
-	# broken kernels often write NaN, which is left out, and infinity
+	# broken kernels often write NaN, which is omitted, and infinity
 	verification = {name: value for name, value in RESULT["verification"].items() if name != "first_out"}
 	expect_same("result", compact({**RESULT, "verification": {**verification, "max_abs_error": None}}))
 
 
 def kernel():
-	"""The plan of a kernel with tensor maps and workspaces."""
+	"""Draws the plan of a kernel with tensor maps and workspaces."""
 	with tempfile.TemporaryDirectory() as folder:
 		subprocess.run([os.environ["TEST_OUT"] + "/tiletune", "export", "tests/data/report/small.json", "gemm", "--format", "source", "--path", ".", "-o", folder + "/k.cu"],
 			check=True, capture_output=True)

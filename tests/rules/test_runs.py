@@ -42,7 +42,7 @@ def entries_of(folder):
 
 
 def runs_of(folder):
-	"""What each run wrote: {event: [(problem, what it is of)]}."""
+	"""Returns the lines that each run wrote: {event: [(problem, ...)]}."""
 	runs, texts = [], {}
 	with open(folder + "/tuned.journal.jsonl", encoding="utf-8") as file:
 		for line in (json.loads(text) for text in file if text.startswith("{") and text.endswith("}\n")):
@@ -62,7 +62,7 @@ def test_a_resumed_run_is_an_undisturbed_one(wanted, said, cuts):
 	with tempfile.TemporaryDirectory() as folder:
 		tune(folder, wanted, *said)
 		expected, [whole] = entries_of(folder), runs_of(folder)
-		for cut in cuts:  # killed at each of these places, which may be within a line or before the first
+		for cut in cuts:  # kills the run at each of these places, which may be within a line or before the first one
 			os.remove(folder + "/tuned.json")
 			os.truncate(folder + "/tuned.journal.jsonl", int(cut * (os.path.getsize(folder + "/tuned.journal.jsonl") - 2)))
 			tune(folder, wanted, *said)
@@ -70,10 +70,10 @@ def test_a_resumed_run_is_an_undisturbed_one(wanted, said, cuts):
 		evaluated = [each for run in [*earlier, last] for each in run["evaluation"]]
 		assert len(set(evaluated)) == len(evaluated) == len(whole["evaluation"])
 		concluded = {problem for run in earlier for problem, *_ in run["entry"]}
-		for event in ("entry", "final"):  # a final measurement is repeated as a whole
+		for event in ("entry", "final"):  # a final measurement is repeated completely
 			assert len(last[event]) == len([each for each in whole[event] if each[0] not in concluded])
 		assert {each for run in earlier for each in run["spoiled"] if each[0] not in concluded} <= set(last["spoiled"])
-		if said[0][1] == "exhaustive":  # a strategy that chooses knows other candidates when it goes on
+		if said[0][1] == "exhaustive":  # other strategies depend on what they know, so that a resumed run may request other candidates
 			assert set(evaluated) == set(whole["evaluation"]) and entries_of(folder) == expected
 
 
@@ -104,7 +104,7 @@ def test_every_strategy_finds_the_best():
 
 
 def test_every_family_gets_a_few_evaluations():
-	"""Also if the stall rule ends the search early. A strategy that the user names runs by itself."""
+	"""Every family gets them even if the stall rule ends the search early, unless the user names a strategy."""
 	for words, number in (["-e", "quick"], 8), (["-e", "quick", "--strategy", "model_top", "--evaluations", "10"], 0):
 		with tempfile.TemporaryDirectory() as folder:
 			tune(folder, ["M=1000,N=1000,K=512"], words, [], "BM > 0", 1)

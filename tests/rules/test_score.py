@@ -20,7 +20,7 @@ def limit(device, name):
 
 @draw.composite
 def demands(pick):
-	"""Shared memory near a whole number of blocks, where one byte decides."""
+	"""Draws shared memory sizes near a whole number of blocks, where one byte decides."""
 	device = pick(draw.sampled_from([*SHEETS]))
 	smem = limit(device, "smem_per_sm_bytes") // pick(draw.integers(1, 34)) - limit(device, "smem_reserved_bytes") + pick(near)
 	smem = pick(draw.sampled_from([0, max(0, smem), limit(device, "smem_per_block_bytes"), limit(device, "smem_per_block_bytes") + 1]))
@@ -101,7 +101,7 @@ rows = draw.fixed_dictionaries({"pitch": draw.integers(1, 4100), "rows": draw.in
 
 
 def units(shape, unit):
-	"""Units that the rows touch on average."""
+	"""Returns the mean number of units that a row touches."""
 	starts = [row * shape["pitch"] for row in range(shape["rows"])]
 	return sum((start + shape["size"] - 1) // unit - start // unit + 1 for start in starts) / shape["rows"]
 
@@ -150,7 +150,7 @@ def test_misaligned_rows_and_conflicts_multiply_bytes(shape, drawn, writes, coun
 	lines, sectors = (units(shape, unit) / math.ceil(shape["size"] / unit) for unit in (128, 32))
 	assert close(got["lines"], lines) and close(got["sectors"], sectors)
 	assert close(got["l2"], count * (64 * steps + 32) * sectors)
-	def bytes_of(each, count):  # of an access that takes this many wavefronts
+	def bytes_of(each, count):  # bytes of an access that takes `count` wavefronts
 		return 1000 * count / max(1, each["width"] // 4)
 
 	for name, is_write in ("smem_read", False), ("smem_written", True):

@@ -11,7 +11,8 @@ INFINITE = math.inf
 
 @draw.composite
 def views(pick, most_families=2, fails=True):
-	"""Families of legal configurations in lexicographic order, with predictions; infinite: it cannot run."""
+	"""Draws families of legal configurations in lexicographic order, with predictions; an infinite prediction means that the candidate
+	cannot run."""
 	families, predicted = [], []
 	for _ in range(pick(draw.integers(1, most_families))):
 		levels = pick(draw.lists(draw.integers(1, 4), min_size=1, max_size=3))
@@ -32,12 +33,12 @@ def as_case(view, seed=0):
 
 
 def names(view):
-	"""(family, configuration) of each candidate."""
+	"""Returns (family, configuration) of each candidate."""
 	return [(f, one) for f, family in enumerate(view[0]) for one in family["legal"]]
 
 
 def near_in_one(family, x, p):
-	"""The nearest legal values up and down; of values without an order all others."""
+	"""Returns the nearest legal values up and down, or all other values of an unordered parameter."""
 	others = [one for one in family["legal"] if one != x and all(one[q] == x[q] for q in range(len(x)) if q != p)]
 	if not family["ordered"][p]:
 		return others
@@ -75,7 +76,7 @@ def test_a_shortlist_has_one_launch_of_each_kernel(view, data, wanted):
 
 
 def solved(matrix, right):
-	"""matrix^-1 right, by elimination."""
+	"""Returns matrix^-1 right, by elimination."""
 	rows = [[*row, value] for row, value in zip(matrix, right)]
 	for i, _ in enumerate(rows):
 		pivot = max(range(i, len(rows)), key=lambda r: abs(rows[r][i]))
@@ -90,14 +91,15 @@ def solved(matrix, right):
 
 
 def noise_of(view):
-	"""What a row's own variance has in addition: the remaining variance v of a row is own * noise / (own + noise)."""
+	"""Returns the noise that is added to a row's own variance. The remaining variance of a measured row is own * noise / (own + noise)."""
 	got = ask("gaussian", **as_case(view), rows=[0], values=[1.0], early=9)
 	own, left = got["covariances"][0][0], got["variances"][0]
 	return own * left / (own - left)
 
 
 def process(noise, covariances, rows, values):
-	"""Means and variances of all candidates, and what the values deviate. A row without a value has the mean that the rows before it give."""
+	"""Returns the means and variances of all candidates, and the deviation of the values. A row without a value gets the mean that the
+	earlier rows predict."""
 	gram = [[covariances[a][b] + noise * (a == b) for b in rows] for a in rows]
 
 	def weighed(i, count):
@@ -125,7 +127,7 @@ def test_the_gaussian_process_is_the_textbook_one(view, data):
 	covariances = got["covariances"]
 	means, variances, deviation = process(noise_of(view), covariances, rows, values)
 	assert alike(got["sum"], deviation)
-	for i in range(count):  # a candidate that was watched from the beginning is like one that was watched later
+	for i in range(count):  # a candidate added to the acquisition pool at the start is predicted like one added later
 		for at in range(i, len(got["means"]), count):
 			assert alike(got["means"][at], means[i]) and alike(got["variances"][at], variances[i])
 	listed = names(view)
@@ -134,7 +136,7 @@ def test_the_gaussian_process_is_the_textbook_one(view, data):
 	for k, (g, y) in enumerate(listed):
 		assert close(covariances[i][k], covariances[k][i])
 		assert f != g or covariances[i][k] <= covariances[i][i] + 1e-6 or view[1][k] != view[1][i]
-		for z, (h, w) in enumerate(listed):  # nearer in an ordered parameter is more alike
+		for z, (h, w) in enumerate(listed):  # candidates nearer in an ordered parameter have a larger covariance
 			if f == g == h and view[1][k] == view[1][z] and all(abs(a - b) <= abs(a - c) and (o or (a == b) >= (a == c)) for a, b, c, o in zip(x, y, w, view[0][f]["ordered"])):
 				assert covariances[i][k] >= covariances[i][z] - 1e-6
 
@@ -154,7 +156,8 @@ def improvement(gain, deviation):
 
 
 def promises(view, noise, covariances, asked, times):
-	"""The expected improvement of the speed, times the chance to work, of what was not asked (the head of guided.c)."""
+	"""Returns, for each candidate not yet requested, the expected improvement of the speed times the chance that it runs (head of
+	guided.c)."""
 	predicted = view[1]
 	working = [i for i in asked if times[i] < INFINITE]
 	fastest = min((times[i] for i in working), default=INFINITE)
@@ -177,18 +180,18 @@ def promises(view, noise, covariances, asked, times):
 @settings(max_examples=60)
 @given(draw.data())
 def test_guided_asks_for_the_largest_expected_improvement(data):
-	"""Of the proposals between the starts and the first time that it learns weights."""
+	"""Checks the proposals between the first candidates and the first fit of the weights."""
 	levels = [4, 3, 3]
 	legal = [*itertools.product(*map(range, levels))]
 	families = [{"levels": levels, "ordered": data.draw(draw.lists(draw.booleans(), min_size=3, max_size=3)), "arguments": [False] * 3, "legal": legal}]
-	# all different, so that the order does not decide
+	# all predictions differ, so that the order of candidates does not decide
 	view = families, [1 + each / 40 for each in data.draw(draw.permutations(range(len(legal))))]
 	times = [data.draw(draw.sampled_from([1.0, 1.3, 1.7, INFINITE, 2.0, 5.0])) + i / 1000 for i in range(len(legal))]
 	asked = ask("asks", **as_case(view), strategy="guided", times=times, most=10)
 	covariances, noise = ask("gaussian", **as_case(view), rows=[0], values=[1.0], early=9)["covariances"], noise_of(view)
 	assert asked[:8] == sorted(range(len(legal)), key=view[1].__getitem__)[:8]
 	for told in (8, 9):
-		if sum(times[i] < INFINITE for i in asked[:told]) > 2:  # of fewer, errors are no more than rounding
+		if sum(times[i] < INFINITE for i in asked[:told]) > 2:  # with fewer values, the only errors are rounding errors
 			promised = promises(view, noise, covariances, asked[:told], times)
 			best = max(promised.values())
 			assert promised[asked[told]] >= best - 1e-4 * best - 1e-9, (told, asked[told], promised)
@@ -207,7 +210,7 @@ def test_every_strategy_asks_for_each_candidate_once(view, strategy, seed, data)
 @settings(max_examples=60)
 @given(draw.integers(20, 60), draw.data())
 def test_local_goes_on_from_a_better_candidate(count, data):
-	"""On a line whose far end is the best, each gain leads to the next neighbour."""
+	"""The best candidate is at the far end of a line, so each gain leads to the next neighbour."""
 	family = {"levels": [count], "ordered": [True], "arguments": [False], "legal": [(i,) for i in range(count)]}
 	view = [family], [1.0 + i if i < 8 else 1000.0 - i for i in range(count)]
 	start = data.draw(draw.integers(2, 7))
@@ -219,7 +222,7 @@ def test_local_goes_on_from_a_better_candidate(count, data):
 @settings(max_examples=20)
 @given(draw.permutations(range(36)))
 def test_failed_candidates_have_no_children(order):
-	"""Where nothing has worked, evolution goes on with the next prediction."""
+	"""While no candidate has run, evolution requests the next prediction."""
 	family = {"levels": [6, 6], "ordered": [True, True], "arguments": [False, False], "legal": [*itertools.product(range(6), repeat=2)]}
 	view = [family], [1.0 + each for each in order]
 	asked = ask("asks", **as_case(view), strategy="evolution", times=[INFINITE] * 36, most=36)

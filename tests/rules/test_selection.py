@@ -6,7 +6,7 @@ from hypothesis import given, strategies as draw
 from oracle import ask, close_interval
 
 TIE = 0.01
-# steps of half a percent; no value is exactly at the limit of a tie, where rounding decides
+# times are multiples of about 0.3%; none is exactly on the tie threshold, where rounding would decide
 medians = draw.sampled_from([100.0, 100.25, 100.6, 100.9, 101.2, 101.5, 101.8, 102.1, 105.0])
 KERNELS = {"a": (1000, 100), "b": (2000, 100), "c": (2000, 168), None: (0, 32)}  # shared memory and registers
 
@@ -38,7 +38,7 @@ def are_tied(a, b):
 
 
 def preference(a, b):
-	"""Returns (whether a comes before b, the criterion that decides)."""
+	"""Returns whether a comes before b, and the criterion that decides."""
 	predicted = a["predicted"] and b["predicted"]
 	criteria = [("incumbent", not a["incumbent"], not b["incumbent"]), ("prediction", a["predicted"], b["predicted"]),
 		("planned", not a["planned"], not b["planned"]),
@@ -115,9 +115,9 @@ def test_rounds_cancel_the_clock(noise, clock):
 
 @given(draw.sampled_from([1, 2, 4]), draw.sampled_from([0.0, 0.25]), draw.sampled_from([-0.0625, 0, 0.0625]))
 def test_intervals_that_just_touch_are_tied(scale, placement, apart):
-	"""With numbers whose sums are exact."""
+	"""Uses numbers whose sums are exact."""
 	common = {"smem": 0, "regs": 32, "predicted": 0, "incumbent": False, "planned": False}
 	fastest = {"median": 100 * scale, "low": 100 * scale, "high": 100 * scale, "placement": placement, "order": 0, **common}
-	low = 100 * scale + scale / 2 + scale + placement + apart  # half a percent of both medians, and what the code's place is worth
+	low = 100 * scale + scale / 2 + scale + placement + apart  # half a percent of both medians, plus the noise of code placement
 	other = {"median": 200 * scale, "low": low, "high": 200 * scale, "placement": 0, "order": 1, **common}
 	assert ask("selection", items=[fastest, other])["tied"] == [True, apart <= 0]

@@ -11,7 +11,7 @@ tame = draw.lists(draw.sampled_from([98.0, 99.0, 101.0, 102.0, 102.5, 130.0]), m
 
 
 def interval(values, confidence=0.95):
-	"""Equal-weighted cosines: returns (value, low, high)."""
+	"""Estimates by equally weighted cosines. Returns (value, low, high)."""
 	median = numpy.median(values)
 	reach = 5 * 1.4826 * numpy.median(numpy.abs(numpy.array(values) - median))
 	if reach > 0:  # outliers
@@ -46,7 +46,8 @@ def test_intervals_come_from_the_slowest_cosines(samples, strict):
 
 
 def test_intervals_hold_the_truth():
-	"""Ratios of two kernels, whose own times depend on those of the round before; a check that ends at the first of five looks that is narrow enough."""
+	"""Tests the ratio of two kernels whose times depend on their previous rounds, and a check that ends at the first of five looks with a
+	narrow enough interval."""
 	chance = numpy.random.default_rng(1)
 	for carry, least in (0, 0.92), (0.3, 0.89):
 		for rounds in 8, 18, 64:

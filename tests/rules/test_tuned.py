@@ -14,7 +14,7 @@ FAMILIES = ["gemm/a", "gemm/b", "gemm/c", "gemm/d"]
 
 @draw.composite
 def runs(pick):
-	"""Runs of different days, whose names do not tell the order."""
+	"""Draws runs of different days; the order of their names is not the order of their dates."""
 	days = pick(draw.permutations([1, 2, 3]))
 	return {f"r{i}": {"id": f"r{i}", "date": f"2026-01-0{day}T00:00:00Z", "tiletune": {"version": "1"}, "mig": "disabled",
 		"uuid": pick(draw.sampled_from(["GPU-1", "GPU-1", "GPU-2"])), "power_limit_w": pick(draw.sampled_from([700, 700, 700, 500])),
@@ -59,7 +59,7 @@ def entry(pick, problem, run, others, older_winner):
 
 @draw.composite
 def files(pick, most=3, older_winner=False):
-	"""Two files whose entries belong to the same runs."""
+	"""Draws two files whose entries belong to the same runs."""
 	known, found = pick(runs()), []
 	for _ in range(2):
 		problems = [1] if older_winner else pick(draw.lists(draw.sampled_from([1, 2, 3]), max_size=most, unique=True))
@@ -70,8 +70,8 @@ def files(pick, most=3, older_winner=False):
 
 
 def shape(found):
-	"""The compared parts of an entry: the run, the winner, and the rows of families in any order, with the runs that measured them and members of newer
-	versions."""
+	"""Returns the compared parts of an entry: the run, the winner, and the rows of families in any order, with the runs that measured them
+	and members of newer versions."""
 	rows = [(each["family"], each["time_us"]["median"], each.get("run", found["run"]), "lost" in each, each["newer"]) for each in [found["winner"], *found["families"]]]
 	return found["timing"], found["run"], bool(found.get("unfinished")), "bits" in found, rows[0], sorted(rows[1:]), [each["newer"] for each in found["tied"]], found["newer"]
 
@@ -81,7 +81,7 @@ def rows_of(found):
 
 
 def scale(known, old, new):
-	"""The factor that converts times of one run to another by their clocks, or None if the runs are not comparable."""
+	"""Returns the factor that converts times of one run to another by their clocks, or None if the runs are not comparable."""
 	before, now = known[old["run"]], known[new["run"]]
 	if any(before[name] != now[name] or before[name] is None for name in ("driver", "nvrtc", "mig", "power_limit_w")):
 		return None
@@ -91,7 +91,7 @@ def scale(known, old, new):
 
 
 def stays(known, old, new):
-	"""Whether the new row of a family is faster by more than the noise."""
+	"""Returns whether the new row of a family is faster by more than the noise."""
 	factor = scale(known, old, new)
 	if not factor or old["configuration"] == new["configuration"]:
 		return False
@@ -100,7 +100,7 @@ def stays(known, old, new):
 
 
 def join(known, new, old, valid):
-	"""The entry `new` with the rows of `old`."""
+	"""Returns the entry `new` with the rows of `old`."""
 	rows = {each["family"]: each for each in rows_of(new)}
 	verified_alike = new.get("verification_hash") == old.get("verification_hash")
 	for each in rows_of(old):
@@ -122,7 +122,7 @@ def join(known, new, old, valid):
 
 
 def promoted(found, winner, others):
-	"""The entry without comparisons with the new winner."""
+	"""Returns the entry without comparisons with the new winner."""
 	return {**found, "winner": plain(winner), "tied": [], "families": [plain(each) for each in others]}
 
 
@@ -131,7 +131,7 @@ def plain(row):
 
 
 def only_of(found, run):
-	"""The entry without rows of other runs, or None if no row is left."""
+	"""Returns the entry without rows of other runs, or None if no row is left."""
 	rows = [each for each in rows_of(found) if each["run"] == run]
 	best = min(rows, key=lambda each: each["time_us"]["median"], default=None)
 	others = [each for each in rows if each is not best]
@@ -158,7 +158,7 @@ def test_merging_keeps_the_better_entry_and_adds_families(drawn, run):
 
 @given(files(older_winner=True), draw.sampled_from(["r0", "r1"]))
 def test_a_run_that_writes_keeps_its_own_rows(drawn, run):
-	"""Also if the winner of its entry is what an earlier run found."""
+	"""The rows stay even if an earlier run found the winner of the entry."""
 	merge(drawn, run)
 
 
@@ -229,7 +229,7 @@ def test_a_saved_file_has_what_another_writer_saved(drawn, run):
 
 
 def test_files_are_of_one_model():
-	"""Which is the same under any name that matches one sheet; a part of a GPU (MIG) is another."""
+	"""Names that match the same sheet are the same model. A part of a GPU (MIG) is another model."""
 	def file_of(name, sheet, capability, sms):
 		return {"format": "tiletune.tuned/1", "device": {"name": name, **({"sheet": sheet} if sheet else {}), "compute_capability": capability, "sm_count": sms}, "runs": [], "entries": []}
 	own = "NVIDIA H200", "h200-sxm", 90, 132

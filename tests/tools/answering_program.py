@@ -28,7 +28,7 @@ def raw(text):
 
 
 def hang():
-	"""Silent, with a child process that is silent, too."""
+	"""Answers nothing, with a child process that is silent, too."""
 	child = subprocess.Popen(["sleep", "10000"])  # pylint: disable=consider-using-with
 	note(f"child {child.pid}")
 	while True:
@@ -49,7 +49,7 @@ def answer(request, job, configuration):
 	if what in ("hang", "forever"):
 		hang()
 	elif what == "killed" and len(request["jobs"]) > 1 and not os.path.exists(mark := f"killed.{at.replace('/', '-')}"):
-		with open(mark, "w", encoding="ascii"):  # once, together with others
+		with open(mark, "w", encoding="ascii"):  # kill only once, in a request with other configurations
 			os.kill(os.getpid(), signal.SIGKILL)
 	elif what == "repeats":
 		while True:

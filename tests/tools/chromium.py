@@ -13,7 +13,7 @@ import time
 
 
 def find():
-	"""The path of a Chromium, or None."""
+	"""Returns the path of a Chromium, or None."""
 	names = ("chromium", "chromium-browser", "google-chrome")
 	return next((path for path in map(shutil.which, names) if path), None)
 
@@ -43,7 +43,7 @@ class Chromium:
 		self.profile.cleanup()
 
 	def message(self):
-		"""The next answer or event; a zero byte ends each message."""
+		"""Returns the next answer or event; a zero byte ends each message."""
 		while b"\0" not in self.unread:
 			read = os.read(self.from_browser, 1 << 20)
 			if not read:
@@ -72,7 +72,7 @@ class Chromium:
 
 
 class Page:
-	"""One tab. before: a script that runs before the page's own scripts."""
+	"""Opens one tab. before: a script that runs before the page's own scripts."""
 
 	def __init__(self, browser, address, width=1280, height=900, dark=False, scripts=True, before=None):
 		self.browser = browser
@@ -94,7 +94,7 @@ class Page:
 		return self.browser.call(method, self.session, **parameters)
 
 	def value(self, expression):
-		"""The value of a JavaScript expression as JSON; promises are awaited."""
+		"""Returns the value of a JavaScript expression as JSON; promises are awaited."""
 		answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
 		if "exceptionDetails" in answer:
 			raise RuntimeError(f"{expression}: {answer['exceptionDetails']['exception'].get('description')}")
@@ -126,13 +126,13 @@ class Page:
 			file.write(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]))
 
 	def problems(self):
-		"""Errors reported by the browser: exceptions, the console, the log (including blocked requests)."""
+		"""Returns errors that the browser reported: exceptions, the console, the log (including blocked requests)."""
 		kinds = {"Runtime.exceptionThrown": lambda p: p["exceptionDetails"]["exception"].get("description"),
 			"Runtime.consoleAPICalled": lambda p: str(p["args"]), "Log.entryAdded": lambda p: p["entry"]["text"]}
 		return [kinds[e["method"]](e["params"]) for e in self.browser.events if e.get("method") in kinds]
 
 	def requests(self):
-		"""Addresses requested since the page was opened, its own first."""
+		"""Returns addresses requested since the page was opened, with the page's own address first."""
 		self.value("1")
 		return [e["params"]["request"]["url"] for e in self.browser.events if e.get("method") == "Network.requestWillBeSent"]
 

@@ -17,7 +17,7 @@ def texts(values):
 
 
 def is_same(found, expected):
-    """Numbers are compared as numbers: 3, "3" and 3.0 are equal."""
+    """Compares numbers as numbers: 3, "3" and 3.0 are equal."""
     if isinstance(expected, dict):
         return found.keys() == expected.keys() and all(is_same(found[key], expected[key]) for key in expected)
     if isinstance(expected, (list, tuple)):
@@ -120,7 +120,7 @@ CMAKE_NAMES = ("PROBLEM", "TIMING", "FAMILY", "CONFIGURATION", "DEFINES", "OPTIO
 
 
 def cmake(_file, tuned, folder, path):
-    """Calls tiletune_find() for every entry; in large files, where each call takes long, only for a few."""
+    """Calls tiletune_find() for every entry; in large files, where each call takes long, only for a few entries."""
     script = os.path.join(folder, "find.cmake")
     with open(script, "w", encoding="utf-8") as file:
         file.write(f"include({path})\n")
@@ -138,7 +138,7 @@ def cmake(_file, tuned, folder, path):
             launch.setdefault("cluster", [1, 1, 1])
             launch.setdefault("repeat", 1)
             launch["cooperative"] = int(launch.get("cooperative", False))
-        if launches:  # the variables of the first are the same
+        if launches:  # the variables without a number repeat the first launch
             first = {"source": said["SOURCE"], "entry": said["ENTRY"], "smem_dynamic_bytes": said["SMEM_DYNAMIC_BYTES"],
                 **{name: said[name.upper()].split(";") for name in ("grid", "block", "cluster")}}
             assert is_same(first, {name: launches[0][name] for name in first}), (first, launches[0])

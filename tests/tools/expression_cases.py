@@ -36,14 +36,15 @@ def is_whole(value) -> bool:
 
 
 def fits(value) -> bool:
-	"""If two shortest texts are equally near, printf and Python may select different ones."""
+	"""Excludes integers beyond 64 bits, and numbers with two equally near shortest texts, of which printf and Python may select different
+	ones."""
 	if isinstance(value, float) and math.isfinite(value):
 		return float(f"{value:.{len(Decimal(repr(value)).normalize().as_tuple().digits) - 1}e}") == value
 	return isinstance(value, int) and -2**63 <= value < 2**63
 
 
 def is_asked(expression: str, a, b) -> bool:
-	"""Expressions over whole numbers, and those that would take Python very long."""
+	"""Excludes other than whole numbers where an operator needs these, and powers that would take Python very long."""
 	if any(name in expression for name in ("ceil_div", "round_up", "is_pow2", "<<", ">>", "&", "|", "^")):
 		if not (is_whole(a) and is_whole(b)) or (isinstance(a, bool) and isinstance(b, bool)):
 			return False
@@ -52,7 +53,7 @@ def is_asked(expression: str, a, b) -> bool:
 	if expression.startswith("2 **"):
 		return abs(a) < 100
 	if a == -2**63 and (expression in ("--a", "-+-a") or (expression == "round_up(a, b)" and b == -1)):
-		return False  # an intermediate result beyond 64 bits
+		return False  # an intermediate result exceeds 64 bits
 	return "<<" not in expression or 0 <= b < 64 or a == 0
 
 

@@ -7,7 +7,7 @@ LISTS = {"constraints": ("why", False), "prune": ("why", False), "workspaces": (
 
 
 def complete(base, own):
-	"""An item with the members that it omits; for a launch also those of its model."""
+	"""Returns an item with the members that it omits; for a launch also those of its model."""
 	return {**base, **own, **({"model": {**base["model"], **own["model"]}} if "model" in base and "model" in own else {})}
 
 

@@ -21,7 +21,7 @@ def fail(text):
 
 
 def rounded(value):
-	"""Rounds times to six digits, which exceeds the accuracy of any clock."""
+	"""Rounds times to six digits, which is finer than any clock's accuracy."""
 	if isinstance(value, float):
 		return float(f"{value:.6g}")
 	if isinstance(value, list):
@@ -36,7 +36,7 @@ def thinned(line):
 	kept = {name: rounded(value) for name, value in line.items() if name not in left_out}
 	if not kept.get("verification", {}).get("violations"):
 		kept.pop("verification", None)
-	return {**kept, "kernel_hash": ""}  # the tuned file has the winner's
+	return {**kept, "kernel_hash": ""}  # the tuned file stores the winner's hash
 
 
 def with_checksum(line, run):
@@ -48,13 +48,13 @@ def with_checksum(line, run):
 
 
 def is_whole(text):
-	"""Whether a line's checksum is right, or absent."""
+	"""Returns whether a line's checksum is right or absent."""
 	checksum = re.search(r',"checksum":"([0-9a-f]{8})"}\n?$', text)
 	return not checksum or checksum.group(1) == f"{zlib.crc32(text[:checksum.start()].encode()) & 0xffffffff:08x}"
 
 
 def parsed(path):
-	"""(place, line) of each complete line; incomplete and damaged ones are reported and skipped."""
+	"""Yields (place, line) of each complete line; reports and skips incomplete and damaged lines."""
 	opened = gzip.open if open(path, "rb").read(2) == b"\x1f\x8b" else open
 	with opened(path, "rt", encoding="utf-8") as file:
 		for number, text in enumerate(file, 1):
@@ -70,7 +70,7 @@ def parsed(path):
 
 
 def expanded(path):
-	"""(line, the run that it belongs to) of each line."""
+	"""Yields (line, the run that it belongs to) for each line."""
 	run = None
 	for where, line in parsed(path):
 		if line["event"] == "run":

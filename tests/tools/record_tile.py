@@ -11,7 +11,7 @@ from journal_expand import with_checksum
 
 PROBLEMS = [(1000, 1000, 512), (4096, 256, 2048)]
 SIZES = [32, 64, 96, 128, 192, 256]
-# in the order of distribution; each determines the other members of the line
+# in the order in which failures are distributed; each outcome determines the other members of the line
 FAILURES = ["pruned_by_model", "compile_failed", "compile_crashed", "compile_timeout", "launch_failed",
     "out_of_memory", "crashed", "timed_out", "wrong_result", "out_of_bounds", "nondeterministic",
     "too_noisy", "device_lost"]
@@ -21,7 +21,7 @@ state = 12345
 
 
 def random():
-    """0 <= x < 1, the same everywhere."""
+    """Returns 0 <= x < 1, the same on every machine."""
     global state
     state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
     return (state >> 33) / 2**31

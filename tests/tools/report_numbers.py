@@ -18,7 +18,7 @@ def lines_of(path):
 
 
 def show(value):
-	"""Four significant digits, as formatted on the page."""
+	"""Formats a number with four significant digits, as the page does."""
 	if value == int(value) or value >= 1000:
 		return f"{value:.0f}"
 	return f"{value:.{1 if value >= 100 else 2 if value >= 10 else 3 if value >= 1 else min(3 - math.ceil(math.log10(value)), 9)}f}"
@@ -45,7 +45,7 @@ def figure(sheet, name):
 
 
 def limit(entry, sheet):
-	"""The card's limit in TFLOP/s at the entry's arithmetic intensity."""
+	"""Returns the card's limit in TFLOP/s at the entry's arithmetic intensity."""
 	row, dtype = entry["winner"], entry["problem"]["dtype"]
 	rates = [sheet["rates"][pipe].get(kind, {}).get("value", 0) for pipe, kind in (("tensor_wgmma", dtype), ("tensor_mma", dtype), ("fp32", "fp32"))]
 	peak = max(rates) * figure(sheet, "sm_count") * figure(sheet, "clock_hz") * 1e-12
@@ -53,13 +53,13 @@ def limit(entry, sheet):
 
 
 def over(ratio, digits=1):
-	"""The ratio of two times: 1.01 gives "+1.0"."""
+	"""Formats the ratio of two times: 1.01 gives "+1.0"."""
 	said = f"{100 * (ratio - 1):+.{digits}f}"
 	return said if float(said) else said[1:]
 
 
 class Search:
-	"""The candidates of one problem, from the lines of a journal and the entry in the tuned file."""
+	"""Returns the candidates of one problem, from the lines of a journal and the entry in the tuned file."""
 
 	def __init__(self, lines, entry):
 		winner = entry["winner"]
@@ -91,7 +91,7 @@ class Search:
 		self.runner_up = min((e for e in others if e["over_final"]), key=lambda e: e["over_final"], default=None) or min(others, key=lambda e: e["search"])
 
 	def cells(self, family):
-		"""(BM, BN) -> the value in a heat map: the final measurement if there is one."""
+		"""Returns the value of each (BM, BN) in a heat map: from the final measurement if there is one."""
 		found = {}
 		for e in (e for e in self.all if e["family"] == family):
 			found.setdefault(tuple(values(e["configuration"])[name] for name in TILE[:2]), []).append(e)

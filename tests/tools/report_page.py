@@ -37,14 +37,14 @@ def show_page(browser, path, fragment="", **how):
 
 
 def done(page, path, what):
-	"""Expects that the page made no other requests and that the browser reported no errors."""
+	"""Checks that the page made no other requests and that the browser reported no errors."""
 	expect(f"{what}: requests", sorted(set(re.sub("#.*", "", address) for address in page.requests())), [f"file://{path}"])
 	expect(f"{what}: complaints", page.problems(), [])
 	page.close()
 
 
 def rows(page, name):
-	"""A table's rows: {head: text}."""
+	"""Returns a table's rows, each as {head: text}."""
 	return page.value("""(name => { const table = document.querySelector(`[data-table="${name}"] table`), heads = [...table.tHead.rows[0].cells].map(c => c.textContent);
 		return [...table.tBodies[0].rows].filter(r => r.cells.length === heads.length).map(r => Object.fromEntries([...r.cells].map((c, i) => [heads[i], c.textContent]))); })(""" + json.dumps(name) + ")")
 
@@ -66,7 +66,7 @@ def ticks(page, name):
 
 
 def place(page, name, number, vertical, log=True):
-	"""The value at a position of an axis, from two of its ticks."""
+	"""Returns the value at a position on an axis, interpolated from two of its ticks."""
 	scale = math.log if log else float
 	marks = [(scale(float(label.rstrip("%"))), at[1] - 4 if vertical else at[0]) for label, is_left, *at in ticks(page, name) if is_left == vertical and re.fullmatch(r"[\d.]+%?", label)]
 	(a, p), (b, q) = marks[0], marks[-1]

@@ -28,7 +28,7 @@
 #include "space/enumerate.h"
 #include "candidate/bound_family.h"
 
-/* Features covered on all devices and problems, as hashes of their texts. */
+/* Hashes of the features that are covered, over all devices and problems. */
 struct shown {
 	uint64_t *items;
 	size_t count, capacity;
@@ -109,7 +109,8 @@ static bool all_seen(const struct sample *sample)
 	return sample->problem_seen;
 }
 
-/* Estimates the code size by the work of a thread in a step, because compile time grows with it. */
+/* Estimates the code size by the work of one thread in one step, because compile time grows with
+ * the code size. */
 static double code_size(const struct sample *sample, const choice *configuration)
 {
 	const struct bound_family *bound = sample->bound;
@@ -133,8 +134,8 @@ static double code_size(const struct sample *sample, const choice *configuration
 	return size;
 }
 
-/* Selects, of the configurations with the most new values, the one with the least code (of many
- * only some are compared), or NULL if all values are covered. */
+/* Selects the configuration with the least code among those with the most new values; compares at
+ * most LOOKED_AT of them. Returns NULL if all values are covered. */
 static const choice *most_news(const struct sample *sample)
 {
 	enum {
@@ -167,7 +168,7 @@ static const choice *most_news(const struct sample *sample)
 }
 
 struct totals {
-	struct shown *shown; /* NULL if each problem must cover everything */
+	struct shown *shown; /* NULL if each problem must cover everything itself */
 	size_t device;       /* index of the device */
 	size_t units, failed;
 	const struct compile_result **kernels;
@@ -199,7 +200,7 @@ static uint64_t hash_text(char *text)
 	return hash;
 }
 
-/* Whether one of its constants has a value that no kernel of the family had. */
+/* Whether one of the configuration's constants has a value that no kernel of the family had. */
 static bool show_options(
 	struct shown *shown, const struct bound_family *bound, const struct build_unit *unit)
 {
@@ -211,7 +212,8 @@ static bool show_options(
 	return shown->count > before;
 }
 
-/* is_needed: it has a new parameter value; otherwise it is compiled only for a new constant. */
+/* is_needed: the configuration has a new parameter value; otherwise it is compiled only for a new
+ * constant. */
 static enum status submit(struct context *context, const struct bound_family *bound,
 	const choice *configuration, bool is_needed, struct totals *totals, struct error *err)
 {
@@ -254,7 +256,7 @@ static enum status submit(struct context *context, const struct bound_family *bo
 	return status;
 }
 
-/* "dtype=bf16" of a problem, or its whole text. */
+/* Returns "dtype=bf16" from a problem's text, or the whole text if the problem has no dtype. */
 static const char *dtype_of(const struct problem *problem, int *length)
 {
 	const char *dtype = strstr(problem->text, "dtype=");
@@ -263,7 +265,8 @@ static const char *dtype_of(const struct problem *problem, int *length)
 	return dtype ? dtype : problem->text;
 }
 
-/* A value; a switch counts with each dtype, because templates have branches on both. */
+/* Hashes a parameter value. The hash of a switch includes the dtype, because templates have
+ * branches that depend on both. */
 static uint64_t hash_value(const struct bound_family *bound, size_t parameter, size_t value)
 {
 	const struct value_list *values = &bound->space->parameters[parameter].values;
@@ -277,7 +280,7 @@ static uint64_t hash_value(const struct bound_family *bound, size_t parameter, s
 		values->count == 2 ? length : 0, dtype));
 }
 
-/* Of a long list LOOKED_AT values are covered, including the first and the last. */
+/* Of a long list, LOOKED_AT values are covered, including the first and the last. */
 static bool is_looked_at(size_t value, size_t count)
 {
 	enum {
@@ -290,8 +293,8 @@ static bool is_looked_at(size_t value, size_t count)
 	return count <= LOOKED_AT;
 }
 
-/* The presence of the family on a device: with the problem on the first, with its dtype on the
- * others. */
+/* Hashes the use of the family on a device: with this problem on the first device, and only with
+ * its dtype on the others. */
 static uint64_t hash_device(const struct bound_family *bound, size_t device)
 {
 	return hash_text(string_format("%s on %zu", bound->family->name, device));

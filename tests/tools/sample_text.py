@@ -33,7 +33,7 @@ def is_sentence(text, at_least=3):
 
 
 def c_tokens(path):
-	"""Yields line, kind (block, line, strings), text without marks, and the 200 characters before it."""
+	"""Yields line, kind (block, line, strings), text without comment marks, and the 200 characters before it."""
 	text = read(path)
 	for match in C_TOKEN.finditer(text):
 		kind, content = match.lastgroup, match.group()
@@ -56,7 +56,7 @@ def comments_of(path):
 
 
 def python_comments(path):
-	"""Docstrings, and runs of lines of comments as one comment."""
+	"""Yields docstrings, and runs of comment lines as one comment."""
 	first, text, last, before = 0, "", 0, tokenize.NEWLINE
 	for token in tokenize.generate_tokens(io.StringIO(read(path)).readline):
 		if token.type == tokenize.COMMENT and not token.string.startswith(("#!", "# pylint")):
@@ -75,7 +75,7 @@ def is_help(before):
 
 
 def help_texts():
-	"""The texts of options, and the summaries of commands and formats."""
+	"""Yields the texts of options, and the summaries of commands and formats."""
 	for path in files("src/cli/*.[ch]"):
 		for line, kind, text, before in c_tokens(path):
 			if kind == "strings" and is_sentence(text) and is_help(before):
@@ -94,7 +94,7 @@ def messages():
 
 
 def paragraphs():
-	"""Paragraphs and items of lists, without code and tables."""
+	"""Yields paragraphs and list items, without code and tables."""
 	for path in files("*.md", *(f"{top}/**/*.md" for top in ("src", "templates", "configs", "results", "tests"))):
 		page = re.sub(r"(?ms)^[ \t]*```.*?^[ \t]*```", lambda match: "\n" * match.group().count("\n"), read(path))
 		line = 1

@@ -14,7 +14,7 @@ def rotated(x, bits):
 
 
 class Random:
-	"""xoshiro256** seeded by splitmix64 (src/base/random.c)."""
+	"""Implements xoshiro256** seeded by splitmix64 (src/base/random.c)."""
 
 	def __init__(self, seed):
 		self.words = []

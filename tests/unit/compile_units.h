@@ -62,7 +62,7 @@ static inline void wait_for(struct compiler *compiler, const struct compile_resu
 	}
 }
 
-/* Compiles one source; the result's log must contain `log`. */
+/* Compiles one source and checks that the result's log contains `log`. */
 static inline struct compile_result expect(
 	struct compiler *compiler, const char *source, enum outcome outcome, const char *log)
 {

@@ -28,7 +28,7 @@
 struct bench {
 	char folder[512];
 	struct device *device;
-	char *helpers; /* file */
+	char *helpers; /* ---- files ---- */
 };
 
 static const char bench_helpers[] = "standin cubin\n"
@@ -143,9 +143,9 @@ struct toy {
 	uint64_t workspace_bytes;
 	enum buffer_init workspace_init;
 	bool output_last;   /* whether `out` comes last in memory, as in every real operation;
-			       otherwise `in` does */
-	double abs, rel;    /* tolerances; 1e-6 if both are 0 */
-	const char *symbol; /* device symbol that `in` fills; may be NULL */
+			       otherwise `in` comes last */
+	double abs, rel;    /* tolerances; both are 1e-6 if both members are 0 */
+	const char *symbol; /* name of the device symbol that `in` fills; may be NULL */
 };
 
 static inline void toy_buffers(const struct toy *toy, struct plan_buffer buffers[2])
@@ -170,7 +170,7 @@ static inline void toy_buffers(const struct toy *toy, struct plan_buffer buffers
 		.fill_high = 1};
 }
 
-/* The reference of a toy problem. The caller releases the cubin. */
+/* Builds the reference of a toy problem. The caller releases the cubin. */
 struct toy_reference {
 	struct plan_buffer buffers[2];
 	struct plan_argument arguments[7];
@@ -231,7 +231,7 @@ static inline uint32_t toy_problem(
 	return problem;
 }
 
-/* A candidate of a toy problem. The caller releases the cubin. name is the entry point, and
+/* Builds a candidate of a toy problem. The caller releases the cubin. name is the entry point;
  * attributes may follow it. */
 struct toy_candidate {
 	struct plan_buffer buffers[3];
@@ -288,8 +288,8 @@ static inline void toy_candidate_make(
 	free(text);
 }
 
-/* Loads a job with this number of equal cubins. With several cubins each path is about 4,000
- * bytes long. */
+/* Loads a job with `count` equal cubins. With several cubins each path is about 4,000 bytes
+ * long. */
 static inline device_handle toy_load_units(struct device *device, uint32_t problem,
 	const struct toy *toy, const char *name, size_t units)
 {

@@ -26,7 +26,7 @@ enum {
 };
 
 struct expression_case {
-	char *expression, *bindings, *result; /* parts of the line */
+	char *expression, *bindings, *result; /* pointers into the line */
 	struct name_table names;
 	struct value values[CASE_NAMES_MAX];
 };
@@ -124,7 +124,7 @@ static bool case_parse(char *line, struct expression_case *parsed)
 	return true;
 }
 
-/* Writes the result, or the error after its "where: ". */
+/* Writes the result, or the error without its "where: ". */
 static void case_describe(
 	enum status status, const struct value *value, const struct error *err, struct text *text)
 {

@@ -23,11 +23,11 @@ struct landscape {
 	struct search_view view;
 	struct search_family families[2];
 	choice *configurations[2];
-	double *time_us; /* true time; infinite if the candidate fails */
+	double *time_us; /* true time in us; infinite if the candidate fails */
 	double best_us;
 };
 
-/* BM, BN, BK, WM, WN, STAGES, GROUP, SPLIT, and a parameter whose values have no order */
+/* BM, BN, BK, WM, WN, STAGES, GROUP, SPLIT, and an unordered parameter */
 static const struct search_parameter landscape_parameters[2][LANDSCAPE_PARAMETERS] = {
 	{{12, true, false}, {12, true, false}, {2, true, false}, {5, true, false}, {5, true, false},
 		{3, true, false}, {2, true, false}, {3, true, false}, {2, false, false}},
@@ -89,7 +89,7 @@ static void landscape_enumerate(struct landscape *landscape, size_t f)
 	};
 }
 
-/* A smooth bowl with a bent valley, used for both model and truth. */
+/* Returns a smooth bowl with a bent valley, which both the model and the true times use. */
 static double landscape_base(size_t f, const choice *x, const double *centre)
 {
 	double sum = f ? 0.1 : 0;

@@ -12,7 +12,7 @@
 #define UNIT_LEAP_H
 
 enum {
-	LEAP_LIMIT_S = 300, /* a limit for processes that may hang */
+	LEAP_LIMIT_S = 300, /* time limit for processes that may hang */
 };
 
 void leap_begin(const char *mark);

@@ -61,7 +61,7 @@ CASE_UNUSED static struct device_spec case_device_hopper(void)
 	device.tensor_clock_hz = 1.7e9;
 	device.dram_bytes_per_s = 4.8e12;
 	device.l2_bytes_per_clock = 5500;
-	device.rate[PIPE_TENSOR_MMA][DTYPE_FP16] = 2600; /* mma.sync reaches 0.63 of wgmma */
+	device.rate[PIPE_TENSOR_MMA][DTYPE_FP16] = 2600; /* mma.sync reaches 0.63 of wgmma's rate */
 	device.rate[PIPE_TENSOR_MMA][DTYPE_BF16] = 2600;
 	device.rate[PIPE_TENSOR_WGMMA][DTYPE_BF16] = 4096;
 	device.rate[PIPE_FP32][DTYPE_FP32] = 256;
@@ -92,8 +92,8 @@ CASE_UNUSED static double case_ceil_div(double a, double b)
 	return quotient * b < a ? quotient + 1 : quotient;
 }
 
-/* The work of a tensor-core product with a 16-bit type, by mma.sync, ldmatrix with a swizzle,
- * and cp.async. The result contains pointers into itself and must not be copied. */
+/* Fills in the work of a tensor-core product with a 16-bit type, by mma.sync, ldmatrix with a
+ * swizzle, and cp.async. The result contains pointers into itself and must not be copied. */
 CASE_UNUSED static void case_mma_work(const struct case_mma *mma, struct case_work *into)
 {
 	const double m = mma->m, n = mma->n, k = mma->k, bm = mma->bm, bn = mma->bn, bk = mma->bk;

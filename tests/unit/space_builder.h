@@ -102,7 +102,7 @@ static inline enum status builder_constraint(struct space *space, const char *te
 	return STATUS_OK;
 }
 
-/* Derived constants for given values, which need not be in the parameter lists. */
+/* Evaluates derived constants for given values, which need not be in the parameter lists. */
 static inline enum status builder_derive(
 	const struct space *space, struct value *values, struct error *err)
 {
@@ -118,7 +118,7 @@ struct space_description {
 	const char *fixed[8];
 	const char *parameters[24];
 	const char *derived[16];
-	const char *constraints[16]; /* only texts; the reasons are "why 0", "why 1", ... */
+	const char *constraints[16]; /* only texts; the reasons become "why 0", "why 1", ... */
 };
 
 static inline enum status space_build(

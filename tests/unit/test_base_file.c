@@ -99,7 +99,7 @@ TEST(links_in_shared_folders_are_not_followed)
 	}
 	assert_ok(file_read(victim, &text, &err));
 	assert_string_equal(text.data, "old");
-	/* a group-writable folder, with a link of the same user */
+	/* a group-writable folder contains a link of the same user */
 	assert_int_equal(chmod(shared, 0770), 0);
 	assert_ok(file_write(planted, "new", 3, &err));
 	if (geteuid() == 0) {
@@ -173,7 +173,8 @@ TEST(temporary_files_of_killed_writers_are_removed)
 	free(path);
 }
 
-/* Only who may write to a folder can hold its lock, and nothing planted in its place is used. */
+/* Only a process that may write to a folder can hold its lock. A planted file in the lock's place
+ * is never used. */
 TEST(a_file_is_locked_by_those_who_may_write)
 {
 	static const struct {
@@ -200,14 +201,14 @@ TEST(a_file_is_locked_by_those_who_may_write)
 		assert_false(file_exists(lock_path));
 	}
 	close(reader);
-	/* what waits for a lock that is removed takes the next one */
+	/* a process that waits for a removed lock file locks the new one */
 	assert_ok(file_lock(path, &lock, &err));
 	assert_int_equal(unlink(lock_path), 0);
 	assert_ok(file_lock(path, &second, &err));
 	assert_true(second.fd >= 0 && file_exists(lock_path));
 	file_unlock(&lock);
 	file_unlock(&second);
-	/* planted: a link, a FIFO that would wait */
+	/* another user planted a link, or a FIFO that would block */
 	assert_int_equal(symlink("elsewhere", lock_path), 0);
 	assert_ok(file_lock(path, &lock, &err));
 	file_unlock(&lock);

@@ -39,7 +39,7 @@ TEST(what_cjson_lets_pass_is_refused)
 	}
 	assert_fails(
 		json_parse("[1]\0]", 5, "t.json", &root, &err), STATUS_BAD_INPUT, "valid JSON");
-	/* what follows a text does not belong to it */
+	/* bytes behind the text's end are not part of it */
 	assert_fails(json_parse(" \n[1]", 2, "t.json", &root, &err), STATUS_BAD_INPUT, "is empty");
 	assert_ok(json_parse("90071992547409939", 16, "t.json", &root, &err));
 	at = json_root(root, "t.json");

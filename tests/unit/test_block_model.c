@@ -10,7 +10,7 @@
 #include "score/block_model.h"
 #include "unit/score_cases.h"
 
-/* The clocks that an SM needs for one wave of these tiles. */
+/* Returns the clocks that an SM needs for one wave of these tiles. */
 static double clocks_of(const struct block_model *model, double resident, double sm_count)
 {
 	const struct quantization_slots slots = {
@@ -71,7 +71,7 @@ TEST(wgmma_overlaps_with_instructions_and_mma_does_not)
 	engine.step.clocks[BOUND_TENSOR] = threads.step.clocks[BOUND_TENSOR];
 	step = threads.step.clocks[BOUND_SMEM];
 	assert_true(step > 0 && step < threads.step.clocks[BOUND_TENSOR]);
-	/* 8 warps are two per scheduler, which hide half of the shorter part */
+	/* 8 warps are two per scheduler and hide half of the shorter part */
 	assert_true(clocks_of(&threads, 1, 132) - clocks_of(&engine, 1, 132) >
 		    0.2 * step * threads.steps_mean);
 	assert_true(clocks_of(&threads, 2, 132) < 2 * clocks_of(&threads, 1, 132));

@@ -69,7 +69,7 @@ static struct cache_entry entry_of(struct compile_result result)
 	return (struct cache_entry){unit_name, arch_name, compiler_name, result};
 }
 
-/* A result whose cubin has `size` bytes, zeros among them. */
+/* Returns a result whose cubin has `size` bytes, some of them zero. */
 static struct compile_result result_of(enum outcome outcome, size_t size)
 {
 	struct compile_result result = {.outcome = outcome, .seconds = 0.25};
@@ -200,7 +200,7 @@ TEST(bytes_that_are_not_a_result_are_misses)
 	assert_string_equal(got.arch, "compute_90a");
 	cache_entry_release(&got);
 	text_clear(&bytes);
-	entry.result.outcome = OUTCOME_WRONG_RESULT; /* not an outcome of a compilation */
+	entry.result.outcome = OUTCOME_WRONG_RESULT; /* not a possible outcome of a compilation */
 	cache_entry_pack(key, &entry, &bytes);
 	assert_false(cache_entry_unpack(&bytes, key, &got));
 	text_release(&bytes);
@@ -415,7 +415,7 @@ TEST_WITH(entries_are_read_from_the_seed_cache, set_up, tear_down)
 		assert_int_equal(chmod(path, 0644), 0);
 		cache_close(cache);
 	}
-	if (geteuid() == 0) { /* another user's file in the owner's folder */
+	if (geteuid() == 0) { /* another user's file is in the owner's folder */
 		assert_int_equal(cache_open(own, fixture->folder, &cache, &err), STATUS_OK);
 		assert_int_equal(chown(path, 1, 1), 0);
 		assert_false(has(cache, 1));
@@ -448,7 +448,7 @@ TEST_WITH(an_unwritable_cache_stops_no_run, set_up, tear_down)
 	assert_int_equal(cache_open(file, NULL, &cache, &err), STATUS_BAD_INPUT);
 	assert_non_null(strstr(err.message, "kernel cache: "));
 	assert_null(cache);
-	/* a file is in the place of a folder: writing fails with a message */
+	/* a file occupies the path of a folder: writing fails with a message */
 	key_of(30, key);
 	path = path_of(fixture->folder, 30);
 	folder = path_parent(path);

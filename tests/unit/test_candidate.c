@@ -95,7 +95,7 @@ TEST(families_say_why_they_do_not_apply)
 	fixture_close(&fixture);
 }
 
-/* Expects "options | entries" of a unit. */
+/* Checks the "options | entries" of a unit. */
 static void expect_unit(
 	const struct build_unit *unit, const char *name, const char *options, const char *entries)
 {
@@ -135,7 +135,7 @@ TEST(a_configuration_gives_its_options_and_launches)
 	assert_ok(candidate_build(fixture.bound, fixture.values, &build, &err));
 	assert_int_equal(build.unit_count, 2);
 	expect_unit(&build.units[0], "widget/full.cu", plain, "widget_main");
-	/* not launched with REPEATS=1, but another launch argument would launch it */
+	/* REPEATS=1 does not launch it, but another value of this launch argument would */
 	expect_unit(&build.units[1], "widget/reduce.cu", plain, "widget_reduce");
 	assert_non_null(strstr(build.units[0].source, "#define CYCLE 1"));
 	assert_null(strstr(build.units[0].source, "tests/data"));
@@ -236,8 +236,8 @@ TEST(amounts_follow_from_problem_and_configuration)
 	assert_near(launch->steps_mean, 1);
 	assert_near(launch->stages, 1);
 	assert_near(launch->useful_ratio, 1);
-	assert_int_equal(launch->regs_estimate, 16);           /* 8 is below the minimum */
-	assert_int_equal(work.launches[2].regs_estimate, 255); /* 300 is above the maximum */
+	assert_int_equal(launch->regs_estimate, 16);           /* 8 is raised to the minimum */
+	assert_int_equal(work.launches[2].regs_estimate, 255); /* 300 is lowered to the maximum */
 	work_release(&work);
 	fixture_close(&fixture);
 }
@@ -317,7 +317,7 @@ TEST(candidates_that_cannot_run_are_pruned)
 	expect_prune(&fixture, one, -1, ""); /* 49152 bytes of dynamic shared memory */
 	one.smem_static_bytes = 60000;
 	expect_prune(&fixture, one, 2, "too big"); /* plus 60000 static bytes */
-	several[1].spill_store_bytes = 100;        /* resources of the second launch */
+	several[1].spill_store_bytes = 100;        /* counts for the second launch */
 	assert_ok(candidate_prune(
 		fixture.bound, fixture.values, several, 2, 0, 0, &rule, &why, &err));
 	assert_int_equal(rule, 1);

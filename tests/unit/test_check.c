@@ -26,7 +26,7 @@ static const char script[] = "pace 1 0.03 40000\n"
 
 static volatile sig_atomic_t never;
 
-/* The loads of all entries, of one version. */
+/* Returns the loads of all entries with one version of the kernels. */
 struct side {
 	struct trial *loads[ENTRIES][CHECK_LOADS];
 };
@@ -34,11 +34,11 @@ struct side {
 struct check_fixture {
 	struct bench bench;
 	struct context context; /* only the device is set */
-	struct tuned baseline;  /* empty: the rows have their own entries */
+	struct tuned baseline;  /* has no entries: each row points to its own */
 	struct check check;
 	struct check_row rows[ENTRIES];
 	struct side fast, again,
-		slow; /* again: the binaries of the baseline, if they contain the same kernels */
+		slow; /* again: binaries of the baseline that contain the same kernels */
 	struct contender contenders[1 + 2 * ENTRIES]; /* the anchor comes first */
 	uint32_t problem;
 };
@@ -49,7 +49,7 @@ static size_t loads_of(int entry)
 	return entry == 0 ? CHECK_LOADS : 1;
 }
 
-/* A kernel from another source, with its own buffers. */
+/* Adds a kernel from another source, with its own buffers. */
 static struct trial *add_kernel(struct check_fixture *fixture, const char *entry)
 {
 	static const struct toy toy = {
@@ -135,9 +135,8 @@ static void contender_take(struct contender *contender, const struct side *side,
 		contender->loads[contender->load_count++] = side->loads[entry][k];
 }
 
-/* Times these kernels, next to the binaries of the baseline in `kept` if there are any. The
- * number of blocks decides and never the real time, so that a busy machine cannot change the
- * result. */
+/* Times these kernels, next to the baseline's binaries in `kept` if there are any. The number of
+ * blocks decides, never the real time, so that a busy machine cannot change the result. */
 static void fixture_run(
 	struct check_fixture *fixture, const struct side *now, const struct side *kept)
 {
@@ -192,8 +191,8 @@ static void count_verdicts(const struct check_fixture *fixture, size_t counts[CH
 		counts[fixture->rows[i].verdict]++;
 }
 
-/* With the baseline's binaries, and against stored times, which the clock's drift affects. A row
- * that cannot be decided is unclear, never slower. */
+/* Compares with the baseline's binaries, and with stored times, which the clock's drift affects. An
+ * undecided row is unclear, never slower. */
 TEST(a_hundred_checks_raise_no_false_alarm)
 {
 	struct check_fixture fixture;
@@ -243,7 +242,7 @@ TEST(five_percent_are_found)
 	fixture_close(&fixture);
 }
 
-/* The reverse: a kernel that became faster is reported as faster. */
+/* A kernel that became faster is reported as faster. */
 TEST(faster_kernels_are_told)
 {
 	struct check_fixture fixture;
@@ -291,8 +290,8 @@ static void assert_worse(struct check_fixture *fixture, const char *expected)
 	assert_string_equal(text_string(&text), expected);
 }
 
-/* Compiler warnings that the baseline already had are no regression, nor is heat. Spills are
- * reported by size. */
+/* Compiler warnings that the baseline already had are no regression, and neither is a hot GPU.
+ * Spills are reported by size. */
 TEST(only_new_complaints_are_told)
 {
 	struct check_fixture fixture;

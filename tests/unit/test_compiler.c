@@ -71,7 +71,7 @@ TEST(a_fault_costs_one_unit)
 	/* output of the library must not corrupt the message stream */
 	expect_only(compiler, "//fake: print nonsense\n//fake: kernel k 1 0 0 0 0", OUTCOME_OK, "");
 	compiler_close(compiler);
-	/* what works, and what the compiler refuses, is not compiled again; faults are */
+	/* successes and compiler errors are not compiled again; faults are */
 	assert_int_equal(cache_measure(cache).kernels, 4);
 	free(mark);
 	folder_remove(folder);
@@ -196,7 +196,7 @@ TEST(a_toolkit_changes_only_the_keys_of_sources_that_include_it)
 		for (int release = 1; release <= 3; release++) {
 			struct compiler *compiler = open_fake(cache, 1, 0);
 
-			/* the third toolkit equals the second */
+			/* the third toolkit is the same as the second */
 			free(folder_put(folder, "toolkit/include/cuda_fp16.h",
 				release == 1 ? "#define VERSION 1\n" : "#define VERSION 2\n"));
 			expect_only(compiler, source, OUTCOME_OK, "");
@@ -265,7 +265,7 @@ TEST(a_unit_whose_worker_is_killed_is_tried_again_once)
 
 	expect_only(compiler, source, OUTCOME_OK, "");
 	assert_int_equal(kill(read_pid(path), SIGKILL), 0);
-	pool_wait(&pool, 1, 60); /* the pool notices the end */
+	pool_wait(&pool, 1, 60); /* wait until the pool notices the end */
 	expect_only(compiler, good, OUTCOME_OK, "");
 	unlink(path);
 	assert_int_equal(mkdir(gate, 0777), 0);

@@ -72,7 +72,7 @@ static void stage_close(struct stage *stage)
 	recording_close(&stage->fixture);
 }
 
-/* Evaluates the n-th candidate of a family with the median of the search, and with that of the
+/* Evaluates the n-th candidate of a family with this median in the search, and this one in the
  * final measurement unless it is 0. */
 static void evaluate(
 	struct stage *stage, const char *family, size_t n, double search_us, double final_us)
@@ -108,7 +108,7 @@ static void evaluate(
 	evaluated->loads = 1;
 }
 
-/* Expects "WINNER TIME: FAMILY TIME ...". */
+/* Checks the entry against "WINNER TIME: FAMILY TIME ...". */
 static void assert_rows(const struct stage *stage, const char *expected)
 {
 	const struct tuned_entry *entry = &stage->tuned.entries[0];
@@ -228,7 +228,7 @@ TEST(tied_rows_say_what_was_preferred)
 	stage_close(&stage);
 }
 
-/* It was timed before the others were re-measured, but is still the second fastest. */
+/* The runner-up was timed before the others were re-measured, but is still the second fastest. */
 TEST(the_runner_up_may_be_of_an_earlier_round)
 {
 	struct stage stage;

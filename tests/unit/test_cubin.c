@@ -65,8 +65,8 @@ TEST(resources_of_real_cubins_are_read)
 	check_real("kernels_sm_80.cubin");
 }
 
-/* Every prefix, and every byte set to 0xff, in a heap copy, so that sanitizers detect reads
- * outside. The test checks that the reader invents nothing. */
+/* Reads every prefix, and the file with every byte set to 0xff, from an exact heap copy, so that
+ * sanitizers detect reads outside. The reader must invent nothing. */
 TEST(damaged_cubins_are_read_within_bounds)
 {
 	struct text content = read_data("kernels_sm_80.cubin");
@@ -78,7 +78,7 @@ TEST(damaged_cubins_are_read_within_bounds)
 		struct error err;
 
 		memcpy(copy, content.data, size);
-		/* only data after the section headers (program headers) may be missing */
+		/* a cubin may lack only data after its section headers (the program headers) */
 		opened += cubin_open(&cubin, copy, size, &err) == STATUS_OK;
 		free(copy);
 	}
@@ -144,7 +144,7 @@ TEST(the_report_of_ptxas_is_read)
 	assert_int_equal(entries[1].resources.spill_load_bytes, 1804);
 	assert_int_equal(entries[2].resources.regs_per_thread, 10);
 	assert_int_equal(entries[2].resources.blocks_per_sm, -1);
-	/* C7508 names no function and therefore applies to all */
+	/* C7508 names no function and therefore applies to all of them */
 	assert_int_equal(entries[0].resources.flags, FLAG_MASK(SETMAXNREG_IGNORED));
 	assert_int_equal(
 		entries[1].resources.flags, FLAG_MASK(SETMAXNREG_IGNORED) | FLAG_MASK(SPILLS));

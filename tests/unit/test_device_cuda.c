@@ -61,7 +61,7 @@ TEST(a_correct_kernel_is_verified_and_timed)
 
 	reply = expect_reply(bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_OK, NULL);
 	assert_int_equal(reply.result.sample_count, 12);
-	/* replayed from a graph, which hides almost all of the launch's 2 us */
+	/* the graph hides almost all of the launch's 2 us */
 	for (size_t i = 0; i < reply.result.sample_count; i++)
 		assert_true(fabs(reply.result.samples_us[i] - 50.1) < 0.5);
 	assert_false(reply.result.predicted);
@@ -354,7 +354,7 @@ TEST(elements_that_the_second_run_omits_are_found)
 		"two runs on the same inputs");
 }
 
-/* The outcome of the kernel `candidate`, which follows the script. */
+/* Checks the outcome of the kernel `candidate`, which follows the script. */
 static enum outcome verdict_of(const struct toy *toy, const char *script)
 {
 	struct bench bench;
@@ -401,7 +401,7 @@ TEST(runs_are_compared_up_to_the_last_byte)
 		verdict_of(&toy, "kernel candidate nondeterministic\n"), OUTCOME_NONDETERMINISTIC);
 }
 
-/* Errors just within and just beyond the tolerance abs + rel * 0.75. */
+/* Tests errors just within and just beyond the tolerance abs + rel * 0.75. */
 TEST(errors_beyond_the_tolerance_are_found)
 {
 	assert_int_equal(verdict_off_by(1e-3, 1e-2, 0.0084), OUTCOME_OK);
@@ -435,7 +435,7 @@ TEST(stray_writes_do_not_affect_the_next_kernel)
 	bench_close(&bench);
 }
 
-/* Every output dtype, with kernels that the stand-in does not know. */
+/* Tests every output dtype, with kernels that the stand-in does not know. */
 TEST(every_output_dtype_is_compared)
 {
 	const enum dtype dtypes[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A GPU that crashes, hangs, is lost, busy or absent, on the stand-in driver.
+ * Tests a GPU that crashes, hangs, is lost, busy or absent, on the stand-in driver.
  */
 #include "unit/unit.h"
 #include "unit/device_bench.h"
@@ -11,7 +11,7 @@
 
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
 
-/* ---- crashes with other candidates ---- */
+/* ---- crashes in a request with other candidates ---- */
 /* One candidate crashes while it is sampled; the others of the request still get their samples. */
 static void crash_in_company(const char *behaviour, enum outcome outcome)
 {
@@ -258,7 +258,7 @@ TEST(a_lost_gpu_gives_one_reply)
 	problem = toy_problem(bench.device, &small, "reference");
 	handles[0] = toy_load(bench.device, problem, &small, "bad");
 	handles[1] = toy_load(bench.device, problem, &small, "good");
-	/* the GPU comes back: the second try decides, and the next candidate is served */
+	/* the GPU comes back, so that the second try counts, and the next candidate is served */
 	assert_ok(device_verify(bench.device, handles[0], &err));
 	assert_ok(device_verify(bench.device, handles[1], &err));
 	expect(bench.device, REPLY_OF_LOADED, handles[0], OUTCOME_OK, NULL);

@@ -67,7 +67,7 @@ TEST(the_model_is_opened_by_name)
 	assert_null(device->anchor.plan);
 	assert_int_equal(device->pool_count, 0);
 	device_close(device);
-	device = open_model("model:"); /* the embedded default */
+	device = open_model("model:"); /* no name selects the embedded default */
 	assert_int_equal(device->spec->compute_capability, 90);
 	device_close(device);
 	device_close(NULL);
@@ -105,8 +105,8 @@ TEST(a_candidate_gets_its_predicted_time)
 	assert_int_equal(device_pending(device), 3);
 	reply = take(device, REPLY_OF_LOADED, handle, OUTCOME_OK);
 	assert_int_equal(reply.result.launch_count, 1);
-	assert_int_equal(
-		reply.result.resources[0].blocks_per_sm, 4); /* 256 threads of 64 registers */
+	assert_int_equal(reply.result.resources[0].blocks_per_sm,
+		4); /* registers limit it: 256 threads with 64 each */
 	assert_int_equal(reply.result.resources[0].max_clusters, -1);
 	device_reply_release(&reply);
 	reply = take(device, REPLY_OF_VERIFIED, handle, OUTCOME_OK);

@@ -109,7 +109,7 @@ TEST(too_noisy_kernels_are_marked)
 	expect(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
 	reply = expect_reply(
 		bench.device, REPLY_OF_SAMPLED, handle, OUTCOME_TOO_NOISY, "20 rounds");
-	assert_int_equal(reply.result.sample_count, 20); /* the samples are stored anyway */
+	assert_int_equal(reply.result.sample_count, 20); /* the samples are stored nevertheless */
 	device_reply_release(&reply);
 	bench_close(&bench);
 }

@@ -189,7 +189,7 @@ TEST(a_broken_sheet_of_another_card_stops_nothing)
 	free(path);
 }
 
-/* Names that drivers report, and products whose names begin alike. */
+/* Tests names that drivers report, and products whose names begin alike. */
 TEST(names_of_drivers_match_their_sheets)
 {
 	static const struct {

@@ -112,7 +112,7 @@ static void unlink_library(const char *name)
 	free(path);
 }
 
-/* Returns what the case printed; the caller frees it. */
+/* Returns the text that the case printed; the caller frees it. */
 static char *run_case(const char *name, const char *script)
 {
 	char *script_path = string_format("%s/script", folder);
@@ -217,7 +217,8 @@ TEST(gpus_are_found_by_number_and_uuid)
 TEST(readings_of_nvml_are_read)
 {
 	expect("nvml", "", "1|999.42.01|1|1980|1980|3201|312|700|4|disabled|1000\n");
-	expect("nvml", "energy_step_mj 0", "|4|disabled|0\n"); /* cards that do not report energy */
+	expect("nvml", "energy_step_mj 0",
+		"|4|disabled|0\n"); /* these cards do not report energy */
 	expect("nvml", "throttle 1\nslow_clock 1", "|345|1980|3201|312|700|44|");
 	unlink_library("libnvidia-ml.so.1");
 	if (!dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL))

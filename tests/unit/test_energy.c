@@ -7,7 +7,7 @@
 
 static const struct toy small = {.rows = 33, .columns = 17, .ld_in = 17, .ld_out = 17};
 
-/* The energy of a kernel, requested by itself. */
+/* Measures the energy of a kernel that is requested by itself. */
 static struct measured energy_of(const char *script)
 {
 	struct bench bench;
@@ -41,7 +41,7 @@ TEST(energy_is_within_its_reported_resolution)
 	/* more input sets than one piece of the measurement has runs, and several graphs */
 	struct measured many_graphs = energy_of("kernel kernel us=100 watts=450 ok\n");
 
-	/* 450 W for 501 us, including the gap before the kernel */
+	/* 450 W for 501 us, which include the gap before the kernel */
 	assert_true(fabs(counted.power_w - 450) < 450 * 0.01);
 	assert_true(fabs(counted.energy_j - 450 * 501e-6) < 0.2 * 0.02);
 	assert_true(

@@ -20,7 +20,7 @@
 struct fixture {
 	char *folder;
 	struct context context;
-	struct problem_list problems; /* two */
+	struct problem_list problems; /* two problems */
 	struct candidates pools[2];
 	struct evaluator evaluator;
 };
@@ -231,7 +231,7 @@ TEST(an_interrupt_ends_the_wait)
 	fixture_close(&fixture);
 }
 
-/* The model device answers each request with one sample; the first is the warm-up. */
+/* The model device answers each request with one sample; the first sample is the warm-up. */
 TEST(warm_up_rounds_are_left_out)
 {
 	const struct timing_limits limits = {

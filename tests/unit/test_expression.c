@@ -23,7 +23,7 @@ static void expect_result(const char *file, int line, const struct expression_ca
 	text_release(&found);
 }
 
-/* Runs the cases in content, of which there must be at least `least`. */
+/* Runs the cases in content, and checks that there are at least `least`. */
 static void run_cases(const char *name, struct text content, int least)
 {
 	int line_number = 0, count = 0;
@@ -218,7 +218,7 @@ TEST(known_names_are_replaced_by_values)
 	expression_free(expression);
 }
 
-/* text, then `repeats` count times, then rest */
+/* Evaluates text, then `repeats` count times, then rest. */
 static char *repeated(const char *text, const char *repeats, int count, const char *rest)
 {
 	struct text whole = {0};

@@ -87,8 +87,8 @@ TEST(times_below_the_floor_are_refused)
 		/* 137 GFLOP at about 1120 TFLOP/s, 101 MB */
 		{"M=N=K=4096,dtype=bf16", 100, 0, OUTCOME_TOO_FAST, "137.4 GFLOP at"},
 		{"M=N=K=4096,dtype=bf16", 140, 0, OUTCOME_OK, NULL},
-		/* a product of fp32 matrices takes 2 ms on CUDA cores, less if split into tf32
-		 * products */
+		/* a product of fp32 matrices takes 2 ms on CUDA cores, less if it is split into
+		 * tf32 products */
 		{"M=N=K=4096,dtype=fp32", 200, 0, OUTCOME_TOO_FAST, "GFLOP at"},
 		{"M=N=K=4096,dtype=fp32", 420, 0, OUTCOME_OK, NULL},
 		/* 2.1 GB at 4.9 TB/s */

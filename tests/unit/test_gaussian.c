@@ -39,7 +39,7 @@ static void cube_init(struct cube *cube)
 	}
 }
 
-/* ---- what is learned of how alike candidates are: how much each parameter counts ---- */
+/* ---- learned similarity of candidates: the weight of each parameter ---- */
 TEST(the_weight_of_each_parameter_is_learned)
 {
 	static struct cube cube;
@@ -83,7 +83,7 @@ TEST(the_weight_of_each_parameter_is_learned)
 	gaussian_release(&gaussian);
 }
 
-/* ---- learning whether values of a parameter are ordered ---- */
+/* ---- learned order of a parameter's values ---- */
 TEST(the_order_of_values_is_learned)
 {
 	static struct cube cube;

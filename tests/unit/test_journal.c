@@ -200,8 +200,8 @@ static void limit_file_size(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* With a disk of any size, the content before the line that did not fit is intact, and no later,
- * shorter line makes the run look finished. */
+/* If a disk of any size is full, the content before the line that did not fit stays intact, and no
+ * later, shorter line makes the run look finished. */
 TEST_WITH(a_full_disk_leaves_the_earlier_lines, setup, teardown)
 {
 	struct scratch *scratch = *state;
@@ -270,7 +270,7 @@ TEST_WITH(unwritable_paths_are_reported, setup, teardown)
 	char *below;
 
 	write_run(scratch->path, "one");
-	below = string_format("%s/x.jsonl", scratch->path); /* a path below a file */
+	below = string_format("%s/x.jsonl", scratch->path); /* the path continues below a file */
 	assert_fails(journal_open(below, &journal, &err), STATUS_BAD_INPUT, scratch->path);
 	assert_null(journal);
 	free(below);

@@ -11,7 +11,8 @@
 #include "base/json_list.h"
 #include "base/memory.h"
 
-/* Reads the elements, puts the list together again and prints it; NULL if the text is refused. */
+/* Reads the elements, joins them to a list again and prints it; returns NULL if the text is
+ * refused. */
 static char *read_elements(const char *data, size_t size, struct error *err)
 {
 	CLEANUP(json_list_release) struct json_list list = {0};
@@ -60,7 +61,7 @@ static void compare(const char *data, size_t size)
 			other.message);
 }
 
-/* Every text that differs in one byte from a good one. */
+/* Tests every text that differs in one byte from a valid one. */
 TEST(damaged_texts)
 {
 	static const char *const good[] = {

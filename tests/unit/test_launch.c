@@ -56,7 +56,7 @@ static enum ttl_status open_signed(struct text *text, struct ttl_error *err)
 	return status;
 }
 
-/* The field of a table's last item that is validated. */
+/* Returns the validated field of a table's last item. */
 #define FIELD(table, member)                                                                       \
 	{                                                                                          \
 		TTL_TABLE_##table, offsetof(TYPE, member), sizeof(TYPE), #table "." #member        \
@@ -158,7 +158,7 @@ TEST(damaged_headers_are_refused)
 		}
 }
 
-/* Two keys whose text has no end, and an image with a length that is too large. */
+/* Tests two keys whose text has no end, and an image with too large a length. */
 TEST(texts_without_end_and_long_images_are_refused)
 {
 	struct text text = read_bundle(whole);

@@ -148,7 +148,7 @@ static void desk_close(struct desk *desk)
 	catalogue_release(&desk->catalogue);
 }
 
-/* The rows per block of a candidate. */
+/* Returns the rows per block of a candidate. */
 static int64_t rows_of(const struct desk *desk, size_t candidate)
 {
 	enum {
@@ -165,7 +165,7 @@ static struct prediction_basis basis_of(const struct desk *desk)
 	return prediction_basis(desk->pool.families[0].bound);
 }
 
-/* The same file for a feature that no family has. */
+/* Writes the same file for a feature that no family has. */
 static char *desk_other_file(const char *path)
 {
 	char *name = string_copy(TEST_SCRATCH "/tiletune-learned-XXXXXX");
@@ -183,8 +183,8 @@ static char *desk_other_file(const char *path)
 	return name;
 }
 
-/* The toy's file has these factors: 2 for 2 rows per block, 0.5 from a hundred waves on, and
- * e^0.5 always. */
+/* The toy's file has these factors: 2 for two rows per block, 0.5 from a hundred waves on, and
+ * always e^0.5. */
 TEST(the_factor_is_the_trees_sum)
 {
 	const double always = exp(721 * log(2) / 1000);
@@ -250,7 +250,7 @@ TEST(without_a_file_physics_stands)
 	assert_true(candidate.prediction.time_us == alone_us);
 	assert_int_equal(basis_of(&desk).source, PREDICTION_PHYSICS);
 	learned_release(&learned);
-	/* a device without corrections, in a folder that has some for others */
+	/* a device without corrections of its own, in a folder that has some for others */
 	assert_ok(learned_open(&shipped, with_file, "h200-sxm", &desk.catalogue, &learned, &err));
 	assert_null(learned.device);
 	desk_close(&desk);

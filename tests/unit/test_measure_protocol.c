@@ -44,12 +44,12 @@ TEST(listings_of_gpus_survive_the_pipe)
 	gpu[0].facts.memory_bus_bits = 6144;
 	there_and_back(&measure_answer_record, &gpus, &back);
 	assert_int_equal(back.gpu_count, 2);
-	/* every member: the record's table is complete */
+	/* every member survives, so that the record's table is complete */
 	assert_memory_equal(back.gpus, gpu, sizeof(gpu));
 	record_release(&measure_answer_record, &back);
 }
 
-/* One kernel that writes a workspace. */
+/* Prepares one kernel that writes a workspace. */
 static void plan_make(struct plan *plan)
 {
 	struct plan_launch *launch;

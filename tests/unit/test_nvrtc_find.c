@@ -15,7 +15,7 @@ static void put(const char *root, const char *name)
 		root, name, name)); /* contents differ, because files are identified by inode */
 }
 
-/* The paths found, in order and relative to root, separated by blanks. */
+/* Returns the paths found, in order and relative to root, separated by blanks. */
 static char *found(const struct nvrtc_search *search, const char *root, char **places)
 {
 	struct nvrtc_candidates candidates;
@@ -69,7 +69,7 @@ TEST(newer_versions_come_first)
 	folder_remove(root);
 }
 
-/* Of equal versions the first one found is used. */
+/* Of several equal versions, the first one found is used. */
 TEST(equal_versions_keep_their_order)
 {
 	char *root = folder_new();
@@ -257,7 +257,7 @@ TEST(a_worker_takes_a_core_and_memory)
 	put_text(root, "proc/meminfo", "MemTotal: 99999999 kB\nMemAvailable:   100 kB\n");
 	assert_int_equal(host_workers(root), 1);
 	put_text(root, "proc/meminfo", "MemAvailable:   999999999 kB\n");
-	/* a container: cached files do not count as used memory */
+	/* the memory limit of a container: cached files do not count as used memory */
 	put_text(root, "sys/fs/cgroup/cpu.max", "max 100000\n");
 	put_text(root, "sys/fs/cgroup/memory.max", "1073741824\n");
 	put_text(root, "sys/fs/cgroup/memory.current", "1073741824\n");

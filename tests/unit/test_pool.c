@@ -55,7 +55,7 @@ struct owner {
 	struct pool pool;
 	size_t done, started;
 	const char *path;
-	unsigned fails; /* a bit per start, lowest first; a set bit makes the start fail */
+	unsigned fails; /* one bit per start, lowest first; a set bit makes the start fail */
 };
 
 static enum status start(struct pool *pool, struct worker *worker, struct error *err)
@@ -200,7 +200,7 @@ TEST(a_kill_before_an_answer_does_not_count)
 	snprintf(task.line, sizeof(task.line), "kill %s", file);
 	pool_open(&owner.pool, &kind, &owner, 1, 1);
 	for (size_t turn = 1; turn <= 3; turn++) {
-		assert_int_equal(rmdir(file), 0); /* it is killed each time */
+		assert_int_equal(rmdir(file), 0); /* the process is killed each time */
 		pool_add(&owner.pool, &task.task);
 		for (pool_work(&owner.pool); task.done < turn && !task.failed;
 			pool_work(&owner.pool))
@@ -254,7 +254,7 @@ TEST(words_without_end_are_not_heard_out)
 		wait_for(&owner);
 	} while (!owner.pool.members[0].has_more && clock_seconds() < begun_s + 60);
 	assert_true(pool_next_s(&owner.pool) <=
-		    clock_seconds()); /* the pool wants to be polled again at once */
+		    clock_seconds()); /* the pool asks to be polled again at once */
 	assert_false(task.done || task.failed);
 	pool_close(&owner.pool);
 }

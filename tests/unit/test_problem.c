@@ -21,7 +21,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Expects the canonical texts of the problems, in order, separated by blanks. */
+/* Checks the canonical texts of the problems, in order, separated by blanks. */
 static void expect(const struct fixture *fixture, const char *text, const char *expected)
 {
 	struct problem_list list = {0};
@@ -60,7 +60,7 @@ TEST(titles_leave_out_what_follows_from_the_rest)
 	catalogue_show_defaults(&fixture->catalogue, false);
 }
 
-/* A failure leaves the list unchanged. */
+/* After a failure the list is unchanged. */
 TEST(a_failed_append_leaves_the_list_unchanged)
 {
 	const struct fixture *fixture = *state;

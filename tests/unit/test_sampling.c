@@ -45,7 +45,7 @@ TEST(sets_exceed_the_cache_and_fit_the_memory)
 	assert_int_equal(problem_set_count((uint64_t)30 << 20, l2, memory), 4);
 	assert_int_equal(problem_set_count(1 << 20, l2, memory), 128);
 	assert_int_equal(problem_set_count(16, l2, memory), PROBLEM_SETS_MAX);
-	/* memory limits the number, but one set always exists */
+	/* memory limits the number of sets, but one always exists */
 	assert_int_equal(problem_set_count((uint64_t)30 << 30, l2, memory), 1);
 	assert_int_equal(problem_set_count((uint64_t)500 << 30, l2, memory), 1);
 }

@@ -129,8 +129,8 @@ static void assert_near(double found, double expected)
 		fail_msg("expected %.17g, found %.17g", expected, found);
 }
 
-/* No predicted time is below what FLOP and bytes take at the device's peak, even if the model
- * omits work. */
+/* No predicted time is below the time that FLOP and bytes take at the device's peak, even if the
+ * model omits work. */
 TEST(no_prediction_is_below_the_peak_rates)
 {
 	const struct device_spec hopper = case_device_hopper();
@@ -198,7 +198,8 @@ TEST(schedules_differ_in_their_last_wave)
 
 	case_mma_work(&uneven, &work); /* exactly one wave of 132 */
 	grid = time_of_work(&hopper, &work);
-	work.launches[0].units = 140; /* 8 more tiles: a second wave, or 6% more for every block */
+	work.launches[0].units =
+		140; /* 8 more tiles need a second wave, or 6% more work in every block */
 	work.launches[0].shape.grid[0] = 140;
 	assert_true(time_of_work(&hopper, &work) > 1.6 * grid);
 	work.launches[0].schedule = SCHEDULE_STREAM_K;

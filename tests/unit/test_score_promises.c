@@ -8,7 +8,7 @@
 #include "score/block_model.h"
 #include "unit/score_cases.h"
 
-/* A launch of ten units with a different amount in each phase and pipe. */
+/* A launch of ten units with different amounts in each phase and pipe. */
 static struct launch_work uneven_launch(void)
 {
 	struct launch_work launch = {.shape = {.grid = {10, 1, 1},
@@ -71,7 +71,7 @@ TEST(spills_are_read_and_written)
 			    64 * 128 / 128.0) < 1e-9);
 }
 
-/* One block on each of 132 SMs, with only latency and one clock of work per step. */
+/* One block runs on each of 132 SMs, with only latency and one clock of work per step. */
 static double clocks_with_latency(
 	double latency, double steps, double waves, enum schedule schedule)
 {
@@ -103,7 +103,9 @@ TEST(latency_is_paid_where_a_schedule_waits)
 	for (double steps = 1; steps <= 64; steps *= 4)
 		for (double waves = 1; waves <= 4; waves++) {
 			const double hidden = waves * steps * 100 / 4;
-			const double part = waves / 5; /* part of a wave, preceded by a whole one */
+			const double part =
+				waves /
+				5; /* share of an incomplete wave, which follows a whole one */
 			double added[3];
 
 			for (int schedule = 0; schedule < 3; schedule++)
@@ -125,9 +127,9 @@ TEST(latency_is_paid_where_a_schedule_waits)
 		}
 }
 
-/* An incomplete last wave counts as a full one. Unless it is the only wave, a persistent block
- * has already loaded the tile while it finished the previous one; blocks of an ordinary grid
- * load it anew. */
+/* An incomplete last wave counts as a full one. Unless it is the only wave, a persistent block has
+ * already loaded the tile while it finished the previous one; blocks of an ordinary grid load it
+ * only then. */
 TEST(the_last_wave_of_a_persistent_kernel_waits_for_no_first_load)
 {
 	for (double steps = 1; steps <= 64; steps *= 4)

@@ -28,12 +28,12 @@ TEST(bad_includes_are_refused)
 		{"# include NAME\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#include \"\"\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#include \"none.cuh\"\n", "\n#include <none.cuh>\n"},
-		/* a file above the folder: no file of this name is visible to the compiler */
+		/* a file above the folder: the compiler sees no file of this name */
 		{"#include \"../../nobody/has.h\"\n", "\n#include <nobody/has.h>\n"},
 		{"#include \"/etc/passwd\"\n", "\"/etc/passwd\"; add its folder to the JSON"},
 		{"#include \"..\"\n", "\"..\"; add its folder to the JSON"},
 		{"#include \"../../out.h\"\n", "\"include_paths\": [\"../..\"]\n"},
-		/* any spelling that a compiler accepts */
+		/* any spelling of an include that a compiler accepts */
 		{"%:include \"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
 		{"#incl\\\nude \"/etc/passwd\"\n", "op/bad.cu:1: expected #include \"file\""},
 		{"\n\\\n#include \"/etc/passwd\"\n", "\n#error the include"},
@@ -113,7 +113,7 @@ TEST(bad_includes_are_refused)
 TEST(host_code_becomes_blanks)
 {
 	static const struct {
-		const char *source, *expanded; /* expanded is NULL if all stays */
+		const char *source, *expanded; /* expanded is NULL if the whole text stays */
 	} cases[] = {
 		{"void f() { k<<<1, 2>>>(a); }", "@@@@@@@@@@@@@@@@@@@@@@@@@@@@"},
 		{"int main() {\n\texit(1);\n}", "@@@@@@@@@@@@\n@@@@@@@@@\n@"},
@@ -148,7 +148,7 @@ TEST(host_code_becomes_blanks)
 		 "<n>\n",
 			"#define MAKE(n) \\\n @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\n#define T(n) "
 			"template <n>\n"},
-		/* two heads of one body, of which a compiler sees one */
+		/* one body has two heads, of which a compiler sees one */
 		{"#ifdef S\nvoid f(int a, int s) {\n#else\nvoid f(int a) "
 		 "{\n#endif\n\tg(a);\n}\n__global__ void k() {}",
 			"#ifdef "
@@ -198,7 +198,7 @@ TEST(host_code_becomes_blanks)
 TEST(definitions_of_parameters_are_removed)
 {
 	static const struct {
-		const char *source, *rest; /* rest is NULL if all stays */
+		const char *source, *rest; /* rest is NULL if the whole text stays */
 	} cases[] = {
 		{"#define BM 64\nint a[BM];", "@@@@@@@@@@@@@\nint a[BM];"},
 		{"#ifndef BM\n#define BM \\\n 64\n#endif\n",
@@ -358,7 +358,8 @@ TEST(branches_that_are_not_nested_share_views)
 	code_release(&code);
 }
 
-/* Repeats each text 32,000 times, with its number in place of every %d, and `rest` as often. */
+/* Repeats each text 32,000 times, with its number in place of every %d, and `rest` equally
+ * often. */
 TEST(long_sources_are_read_in_linear_time)
 {
 	static const struct {
@@ -395,8 +396,8 @@ TEST(long_sources_are_read_in_linear_time)
 	assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 10);
 }
 
-/* Input of the kernel hash and of the cache key: a change of any included file, in any branch,
- * counts; other files do not. */
+/* Tests the input of the kernel hash and of the cache key. Changing any included file, in any
+ * branch, changes them; other files do not. */
 TEST(included_files_change_the_hash)
 {
 	static const struct {

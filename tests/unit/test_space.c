@@ -107,7 +107,7 @@ TEST(constraints_apply_to_each_binding)
 	struct value fixed[] = {value_int(8)};
 	struct space *space = bound_space(&description, fixed);
 	expect_enumeration(space, "", "0 6 ");
-	/* bind once more */
+	/* binds the space once more */
 	struct error err = {0};
 	fixed[0] = value_int(10);
 	assert_int_equal(space_bind(space, fixed, &err), STATUS_OK);
@@ -185,7 +185,7 @@ static void expect_failure(
 {
 	struct space *space = bound_space(description, NULL);
 	struct error err = {0};
-	/* twice: the second run must not rely on cached results of the first */
+	/* binds twice: the second run must not rely on cached results of the first */
 	for (int turn = 0; turn < 2; turn++) {
 		struct witness witness = {.space = space};
 		err = (struct error){0};

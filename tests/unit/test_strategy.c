@@ -22,7 +22,7 @@ struct run {
 	size_t window; /* maximum number of pending candidates */
 	size_t asked;
 	double best_us;
-	uint64_t trace; /* hash of the order in which candidates were asked */
+	uint64_t trace; /* hash of the order of the requested candidates */
 };
 
 /* The loop as the tuner runs it; results come in the order of the requests. */
@@ -43,7 +43,7 @@ static void run_search(struct run *run, const struct search_view *view)
 		while (count < run->window &&
 			(result = run->strategy->ask(state, &candidate)) == ASK_CANDIDATE) {
 			assert_true(candidate < view->count);
-			assert_false(seen[candidate]); /* no candidate is asked twice */
+			assert_false(seen[candidate]); /* no candidate is requested twice */
 			assert_true(isfinite(view->predicted_us[candidate]));
 			seen[candidate] = true;
 			queue[count++] = candidate;
@@ -129,7 +129,7 @@ TEST(every_strategy_keeps_its_contract)
 	landscape_release(&landscape);
 }
 
-/* What an earlier run told is not asked for again, and counts. */
+/* Results of an earlier run are not requested again, but count. */
 TEST(known_results_are_not_requested_again)
 {
 	struct landscape landscape;

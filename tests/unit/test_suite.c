@@ -43,7 +43,7 @@ TEST(a_suite_has_its_problems_and_options)
 	assert_null(suite.families[1]);
 	suite_release(&suite);
 	assert_null(suite.root);
-	/* omitted members */
+	/* these members may be omitted */
 	assert_ok(file_write(path, HEAD ",\"problems\":[\"M=1\"]}",
 		strlen(HEAD ",\"problems\":[\"M=1\"]}"), &err));
 	assert_ok(suite_load(path, nowhere, &suite, &err));

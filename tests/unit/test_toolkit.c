@@ -84,7 +84,7 @@ static const char *stand_in(const struct stand_ins *all, const char *name)
 
 	for (size_t i = 0; i < all->count; i++)
 		if (strcmp(all->names[i], name) == 0) {
-			assert_null(found); /* each header has one stand-in */
+			assert_null(found); /* each header has only one stand-in */
 			found = all->texts[i];
 		}
 	return found;

@@ -37,8 +37,8 @@ TEST(axes_have_multiples_padding_and_pitches)
 	fixture_close(&fixture);
 	fixture_open(&fixture, "templates", "attention", NULL, NULL, "", NULL);
 	assert_non_null(strstr(fixture.operation->advice.sweep, "dtype="));
-	assert_false(
-		axis_of(&fixture, "seq_k")->is_padding); /* a key whose value is 0 has a weight */
+	/* a padding key of zeros would get a softmax weight */
+	assert_false(axis_of(&fixture, "seq_k")->is_padding);
 	fixture_close(&fixture);
 }
 
@@ -91,10 +91,10 @@ TEST(variants_are_larger_sizes_and_pitches)
 	assert_non_null(variant);
 	assert_int_equal(variant->kind, VARIANT_PITCH);
 	assert_int_equal(value_of(variant, "N"), 1793);
-	assert_non_null(
-		find(&list, "N 1793 -> 1920")); /* coarse multiples: also those beyond the next */
-	assert_null(find(&list, "N 1793 -> 1808")); /* fine multiples: only the next */
-	assert_null(find(&list, "N 1793 -> 2304")); /* more than a quarter larger */
+	/* coarse multiples: the next one and those beyond it */
+	assert_non_null(find(&list, "N 1793 -> 1920"));
+	assert_null(find(&list, "N 1793 -> 1808")); /* fine multiples: only the next one */
+	assert_null(find(&list, "N 1793 -> 2304")); /* the size grows by more than a quarter */
 	assert_null(find(&list, "M 4096 -> 4096"));
 	for (size_t i = 0; i < list.count; i++)
 		for (size_t k = i + 1; k < list.count; k++)

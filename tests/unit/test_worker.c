@@ -107,8 +107,8 @@ TEST(lines_come_back_whole)
 		for (size_t k = 0; k < sizes[i]; k++)
 			text_append_char(&bytes.data, (char)(k * 7 + i));
 		record_append(&bytes_record, &bytes, &sent);
-		/* the echo reads while the test writes, so even a line larger than the pipe gets
-		 * through */
+		/* the echo reads while the test writes, so that even a line larger than the pipe
+		 * arrives */
 		for (worker_post(&worker, &sent); worker.unsent.length;) {
 			struct pollfd writable = {.fd = worker.to_fd, .events = POLLOUT};
 
@@ -186,7 +186,7 @@ TEST(ends_are_told_apart)
 	assert_end("nonsense", "sent an invalid reply");
 }
 
-/* A worker that does not end is given up, with a message. */
+/* A worker that does not end is abandoned, with a message. */
 TEST(an_end_that_does_not_come_is_not_waited_for)
 {
 	struct worker worker;

@@ -49,11 +49,11 @@ __attribute__((constructor)) static void unit_register(void)
 static inline void unit_add(struct CMUnitTest test)
 {
 	if (unit_tests.count == sizeof(unit_tests.tests) / sizeof(unit_tests.tests[0]))
-		abort(); /* more tests than the table holds */
+		abort(); /* the table has no room for more tests */
 	unit_tests.tests[unit_tests.count++] = test;
 }
 
-/* A test with its own setup and teardown, which are called with `state`. */
+/* Defines a test with its own setup and teardown, which are called with `state`. */
 #define TEST_WITH(name, setup, teardown)                                                           \
 	static void name(void **state);                                                            \
 	__attribute__((constructor)) static void name##_add(void)                                  \
@@ -64,7 +64,7 @@ static inline void unit_add(struct CMUnitTest test)
 	static void name(__attribute__((unused)) void **state)
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 
-/* Setup and teardown once for all tests of the file. */
+/* Defines setup and teardown that run once for all tests of the file. */
 #define TEST_GROUP(setup_all, teardown_all)                                                        \
 	__attribute__((constructor)) static void unit_group(void)                                  \
 	{                                                                                          \
