@@ -95,7 +95,7 @@ def predictions(ok):
 
 
 def check_model(folder):
-	"""Returns the model's rank in the search's measurements, in the order of the predictions. Equal predictions may have any order."""
+	"""Checks the model's rank in the search's measurements, in the order of the predictions. Equal predictions may have any order."""
 	tune(folder, "m.json", "--where", "BK == 32 or BK == 64 and BM <= 96")
 	with open(folder + "/m.json", encoding="utf-8") as file:
 		model = json.load(file)["entries"][0]["model"]

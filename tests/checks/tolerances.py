@@ -90,7 +90,7 @@ def accumulated(products, dtype, accum="fast"):
 
 # ---- comparison of results ----
 class Comparison:
-	"""Returns the results of a case, with its tolerances."""
+	"""Compares the results of a case, with its tolerances."""
 
 	def __init__(self, case):
 		output = case["reference"]["outputs"][0]

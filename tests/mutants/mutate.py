@@ -67,7 +67,7 @@ def other(number):
 
 
 def of_code(path, text, family=None):
-	"""Returns the mutants by every rule at every place."""
+	"""Yields the mutants by every rule at every place."""
 	at, comment, depth = 0, False, 0
 	for line in text.splitlines(keepends=True):
 		masked = strings_masked(line)
@@ -98,7 +98,7 @@ JSON_KEYS = ("grid", "block", "smem_bytes", "bytes", "expr", "units", "useful_fr
 
 
 def of_json(path, text, family):
-	"""Returns the mutants inside expressions of launches, constraints and constants."""
+	"""Yields the mutants inside expressions of launches, constraints and constants."""
 	at, part = 0, ""
 	for line in text.splitlines(keepends=True):
 		start, at = at, at + len(line)

@@ -36,7 +36,7 @@ def bundle(tuned, tmp_path_factory):
 
 @pytest.fixture
 def log():
-	"""Returns the launches since the start of the test, from the stand-in's log."""
+	"""Yields the launches since the start of the test, from the stand-in's log."""
 	path = os.environ["STANDIN_LOG"]
 
 	def take():

@@ -89,7 +89,7 @@ def test_each_line_belongs_to_the_run_that_it_names(drawn, cut):
 
 
 def chain(runs, name):
-	"""Returns a run and the runs that it resumed, newest first."""
+	"""Yields a run and the runs that it resumed, newest first."""
 	while name in runs:
 		yield name, runs[name]
 		name = runs[name]["resumes"]

@@ -59,7 +59,7 @@ def over(ratio, digits=1):
 
 
 class Search:
-	"""Returns the candidates of one problem, from the lines of a journal and the entry in the tuned file."""
+	"""Holds the candidates of one problem, from the lines of a journal and the entry in the tuned file."""
 
 	def __init__(self, lines, entry):
 		winner = entry["winner"]

@@ -111,8 +111,7 @@ static inline void changed_open(struct changed *changed, const char *from, const
 	char *text = file_with(KERNEL_TEMPLATES "/widget/full.json", from, to);
 	struct json *tree;
 	struct error err = {0};
-	choice choices[SPACE_PARAMETERS_MAX] = {
-		0}; /* the first choice of each parameter, for spaces without a legal default */
+	choice choices[SPACE_PARAMETERS_MAX] = {0}; /* for a space without a legal default */
 	bool found;
 
 	*changed = (struct changed){0};
