@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The expected gain of a quick search that goes on, from the journals in results/.
+"""Computes the expected gain of continuing a quick search, from the journals in results/.
 
 	stop_rule.py [JOURNAL.gz...]
 
@@ -21,7 +21,7 @@ STEPS = (16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112)
 
 
 def searches(path: str) -> Iterator[list[float]]:
-    """The times of each quick search of whole spaces, in the order of the evaluations; infinite for failures."""
+    """Yields the times of each quick search of whole spaces, in the order of the evaluations; infinite for failures."""
     problems: dict[int, list[float]] = {}
     whole = False
     with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -37,7 +37,7 @@ def searches(path: str) -> Iterator[list[float]]:
 
 
 def gains_left(times: list[float]) -> Iterator[tuple[int, float]]:
-    """For each step that the search reached: the steps without a gain, and the logarithm of the gain that was left."""
+    """Yields, for each step that the search reached, the steps without a gain so far, and the logarithm of the remaining gain."""
     least, best, since = min(times), math.inf, 0
     for count, time_us in enumerate(times, 1):
         since = 0 if time_us < best * (1 - GAIN) else since + 1

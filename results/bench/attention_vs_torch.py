@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the attention entries of a tuned file with PyTorch's FlashAttention-2 and cuDNN, on one GPU.
 
-	tests/bench/attention_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so \
+	results/bench/attention_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so \
 		[--cache-dir DIR] [--work DIR] [--only TEXT] [-o FILE] TUNED.json
 
 Needs torch. The winners are exported as a bundle and launched on torch's tensors. All three kernels run from CUDA graphs with many
@@ -32,7 +32,7 @@ import tiletune.launch  # noqa: E402
 
 SAMPLE_US = 1500  # minimum of work in one sample
 ROUNDS_LEAST, ROUNDS_MOST = 15, 40
-ERROR_LIMIT = {torch.bfloat16: 1e-2, torch.float16: 2e-3}  # relative norm
+ERROR_LIMIT = {torch.bfloat16: 1e-2, torch.float16: 2e-3}  # maximum relative norm of the difference
 BACKENDS = {"fa2": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 MEAN_LEAST, LOWEST_LEAST = 0.90, 0.75
 
@@ -42,7 +42,7 @@ def problem_text(problem):
 
 
 def flop_of(p):
-    """As in operation.json: the exact number of visible pairs of query and key."""
+    """Counts FLOP as operation.json does: the exact number of visible pairs of query and key."""
     q, k = p["seq_q"], p["seq_k"]
     pairs = q * k
     if p["causal"]:
@@ -69,7 +69,7 @@ def copy_gb_per_s():
 
 
 def paged(p, plain, table):
-    """[batch, kv_heads, seq_k, dim] as [pages, page, kv_heads, dim]: page i of a sequence is table[sequence, i]."""
+    """Converts [batch, kv_heads, seq_k, dim] to [pages, page, kv_heads, dim]: page i of a sequence is table[sequence, i]."""
     count, page = table.shape[1], p["page"]
     padded = torch.full((p["batch"], count * page, *plain.shape[1::2]), float("nan"), device="cuda", dtype=plain.dtype)
     padded[:, :p["seq_k"]] = plain.transpose(1, 2)
@@ -79,7 +79,7 @@ def paged(p, plain, table):
 
 
 def make_sets(p, dtype):
-    """Copies of Q, K, V and O that together exceed twice the L2; k and v are K and V without pages."""
+    """Holds copies of Q, K, V and O that together exceed twice the L2; k and v are K and V without pages."""
     q_shape = (p["batch"], p["heads"], p["seq_q"], p["head_dim"])
     k_shape = (p["batch"], p["kv_heads"], p["seq_k"])
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
@@ -102,7 +102,7 @@ def make_sets(p, dtype):
 
 
 def timed_runs(p, sets, kernel, names):
-    """name: run(set) -> the output."""
+    """Returns {name: run(set) -> the output}."""
     bound = [kernel.bind({name: s[name].data_ptr() for name in names}) for s in sets]
 
     def ours(index):
@@ -130,7 +130,8 @@ def timed_runs(p, sets, kernel, names):
 
 
 class TimedRun:
-    """A graph of many runs, with each set in turn. Outputs are retained, so that all kernels write to equally many places."""
+    """Captures a graph of many runs that use each set in turn. Outputs are retained, so that all kernels write to equally many
+    addresses."""
 
     def __init__(self, run, set_count):
         self.outputs, self.samples_us = [None] * set_count, []
@@ -183,7 +184,7 @@ def interleave(fields, seconds):
 
 
 def spread(ratios):
-    """Median, quartiles and the 95% interval of the median by order statistics."""
+    """Returns the median, the quartiles and the 95% interval of the median by order statistics."""
     values, count = sorted(ratios), len(ratios)
     half = 0.98 * math.sqrt(count)
     low, high = max(0, math.floor(count / 2 - half)), min(count - 1, math.ceil(count / 2 + half))
@@ -193,7 +194,7 @@ def spread(ratios):
 
 
 def errors(p, s, outputs):
-    """Relative norm of the difference from fp32, for the first and the last head."""
+    """Returns the relative norm of the difference from fp32, for the first and the last head."""
     result = {}
     group = p["heads"] // p["kv_heads"]
     for name, output in outputs.items():

@@ -34,8 +34,8 @@ enum {
 struct row {
 	const char *name;
 	struct candidate candidate;
-	struct contender *contender; /* the first load is compiled and verified */
-	char *wrong;                 /* reason for a missing time, or NULL */
+	struct contender *contender; /* only the first load is compiled and verified */
+	char *wrong;                 /* reason why the row has no time, or NULL */
 };
 
 struct comparison {
@@ -93,14 +93,14 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* Only the first reason for a missing time is stored. */
+/* Stores the reason why a row has no time; only the first reason is kept. */
 static void give_up(struct row *row, const char *why)
 {
 	if (!row->wrong)
 		row->wrong = string_copy(why);
 }
 
-/* Rows that have failed so far. */
+/* Stores the reasons of rows that have failed so far. */
 static void take_failed(struct comparison *comparison)
 {
 	for (size_t i = 0; i < comparison->count; i++)
@@ -166,7 +166,7 @@ static enum status sample(struct comparison *comparison, struct error *err)
 	return status;
 }
 
-/* The interval of the observed ratios. */
+/* Writes the interval of the observed ratios. */
 static struct json *ratio_json(const struct comparison *comparison, const struct row *row)
 {
 	const struct row *first = &comparison->rows[0];
@@ -288,7 +288,7 @@ static enum status run_comparison(struct comparison *comparison, const struct js
 		json_free(rows);
 	}
 	if (stopped)
-		json_free(json); /* ended early */
+		json_free(json); /* the run ended early */
 	else
 		json_push(results, json);
 	comparison_end(comparison);
@@ -361,7 +361,7 @@ static enum status run_all(
 
 int main(int argc, char **argv)
 {
-	static struct comparison comparison; /* large */
+	static struct comparison comparison; /* static, because it is too large for the stack */
 	struct bench_test test;
 	struct context context = {0};
 	struct error err = {0};

@@ -2,7 +2,7 @@
 """Compares the gemm_grouped entries of a tuned file with PyTorch's grouped products on one GPU: torch._grouped_mm, and, for fp8 with a
 scale for each row, torch._scaled_grouped_mm with its fast accumulation.
 
-	tests/bench/grouped_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so [-o FILE] TUNED.json
+	results/bench/grouped_vs_torch.py --tiletune ./tiletune --library gpu/libtiletune_launch.so [-o FILE] TUNED.json
 
 Timing is that of attention_vs_torch.py: CUDA graphs in turn, over buffers beyond twice the L2. Group sizes follow the problem, in a
 different order in each buffer set, and a time is the mean over these. A ratio is PyTorch's time over ours. Exit code 1: a wrong

@@ -21,7 +21,7 @@ RUNS = int(os.environ.get("RUNS", "5"))
 SECONDS = int(os.environ.get("SECONDS", "20"))
 AFTER = [second for second in (5, 10, 20) if second <= SECONDS]
 STRATEGIES = ("genetic_algorithm", "random_sample")
-Trace = list[tuple[float, float, dict[str, Any]]]  # seconds, microseconds, configuration
+Trace = list[tuple[float, float, dict[str, Any]]]  # (seconds, microseconds, configuration) of each measurement
 
 
 def read(name: str) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def tiletune(name: str, folder: str, seed: int) -> Trace:
     print(f"{name} tiletune {seed}: {time.time() - start:.1f} s", flush=True)
     with open(path.replace(".json", ".journal.jsonl"), encoding="utf-8") as file:
         events = [json.loads(line) for line in file]
-    # a budget counts from the start of the search; the seconds before it count here as well
+    # the budget counts from the start of the search; the seconds before it count here, too
     ready_s = time.time() - start - next(event["elapsed_s"] for event in events if event["event"] == "finish")
     return [(ready_s + event["at_s"], event["time_us"]["median"], parse(event["configuration"])) for event in events
         if event["event"] == "evaluation" and event["outcome"] == "ok"]
@@ -50,7 +50,7 @@ def parse(configuration: str) -> dict[str, Any]:
 
 def kernel_tuner(strategy: str) -> Callable[[str, str, int], Trace]:
     def tune(name: str, folder: str, seed: int) -> Trace:
-        os.environ["CUPY_CACHE_DIR"] = f"{folder}/cupy-{name}-{strategy}-{seed}"  # no run finds kernels of another
+        os.environ["CUPY_CACHE_DIR"] = f"{folder}/cupy-{name}-{strategy}-{seed}"  # each run has its own cache, so that no run finds another run's kernels
         import numpy as np
         from kernel_tuner import tune_kernel
         from kernel_tuner.observers import BenchmarkObserver
@@ -69,7 +69,7 @@ def kernel_tuner(strategy: str) -> Callable[[str, str, int], Trace]:
         start = time.time()
 
         class Clock(BenchmarkObserver):
-            """Stores when each configuration was measured."""
+            """Stores when Kernel Tuner measured each configuration."""
 
             def get_results(self) -> dict[str, Any]:
                 return {"at_s": time.time() - start}
@@ -92,7 +92,7 @@ def kernel_tuner(strategy: str) -> Callable[[str, str, int], Trace]:
 
 
 def geometry(name: str) -> dict[str, Any]:
-    """The grid of Kernel Tuner's launches."""
+    """Returns the grid of Kernel Tuner's launches."""
     if name == "convolution":
         return {"grid_div_x": ["block_size_x", "tile_size_x"], "grid_div_y": ["block_size_y", "tile_size_y"]}
     if name == "row_sums":

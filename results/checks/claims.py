@@ -1,12 +1,12 @@
 """The figures of README.md and of the pages of results, recomputed from the files that they cite.
 
-A claim is a piece of a page, word for word, and one expression for each number in it; a number counts as right if the
-expression, rounded as the page rounds it, is the same. Every number with decimals or a per cent sign in the pages' prose
-and tables must lie in a claim, or in a passage that says why it has no file (NOT_MEASURED). Of attention.md, gemm.md and gemm_chain.md some tables and
-sentences are recomputed, not all. The pages of DIGESTS have many numbers without a file. A digest of these numbers shows that one has changed:
-compare it with its source, and then write the digest. At the end each run plants errors in copies of these pages and expects to find each one.
+A claim is a literal piece of a page with one expression for each number in it. A number is right if the expression, rounded like the number
+on the page, equals it. Every number with decimals or a per cent sign in the pages' prose and tables must lie in a claim, or in a passage
+that says why it has no file (NOT_MEASURED). Of attention.md, gemm.md and gemm_chain.md some tables and sentences are recomputed, not all.
+The pages of DIGESTS have many numbers without a file. A digest of these numbers shows that one has changed: compare it with its source, and
+then write the digest. At the end each run plants errors in copies of these pages and expects to find each one.
 
-	tests/checks/claims.py OUT [--write]	--write: updates numbers and rows of the pages, and the claims here, from the files"""
+	results/checks/claims.py OUT [--write]	--write: updates numbers and rows of the pages, and the claims here, from the files"""
 import glob
 import hashlib
 import os
@@ -28,13 +28,13 @@ TILE, AUTOTUNE = "results/nvidia-h100/tile.md", "results/nvidia-h100/autotune.md
 LIST = "results/README.md"
 
 def ratios_of(entries):
-	"""Geometric mean, lowest, and number below 0.95."""
+	"""Returns the geometric mean, the lowest, and the number below 0.95."""
 	ratios = [e["ratio"]["median"] for e in entries]
 	return [geometric_mean(ratios), min(ratios), sum(ratio < 0.95 for ratio in ratios)]
 
 
 def session_families():
-	"""The configurations and the legal ones of each family in README's session."""
+	"""Returns the configurations and the legal configurations of each family in README's session."""
 	with gzip.open(f"{FOLDER}/tuned.journal.jsonl.gz", "rt", encoding="utf-8") as file:
 		problems = (line for line in map(json.loads, file) if line["event"] == "problem")
 		session = next(line for line in problems if line["text"].startswith("M=4096,N=4096,K=4096,dtype=bf16"))
@@ -42,7 +42,7 @@ def session_families():
 
 
 def below_published():
-	"""Number of the thousand shapes with a lower ratio than CUDA-L2 publishes."""
+	"""Returns how many of the thousand shapes have a lower ratio than CUDA-L2 publishes, and their number."""
 	with open("results/nvidia-h100/scoreboard_theirs.csv", encoding="utf-8") as file:
 		published = {tuple(int(row[key]) for key in "MNK"): float(row["offline"]) for row in csv.DictReader(file)}
 	entries = [e for part in (1, 2, 3, 4) for e in load(f"versus_thousand_{part}")["entries"]]
@@ -254,7 +254,7 @@ def tile_split_rows():
 
 
 def tile_sweep():
-	"""For each part and problem: (ratio, us, the rest of the line), with the fastest first."""
+	"""Returns for each part and problem: (ratio, us, the rest of the line), with the fastest first."""
 	parts, problem = [], ""
 	with open("results/nvidia-h100/tile_sweep.txt", encoding="utf-8") as file:
 		for line in file:
@@ -308,7 +308,7 @@ CLAIMS += [
 	(AUTOTUNE, "take 1.3 to 2.8 times as long", lambda: [autotune_ratios(1)[0], autotune_ratios(1)[-1]]),
 ]
 
-# Rows of tables as the files give them.
+# Rows of tables, computed from the files.
 ROWS = [(TILE, tile_suite_rows), (TILE, tile_split_rows), (TILE, tile_problem_rows), (TILE, tile_loop_rows), (AUTOTUNE, autotune_rows), (NOTES, model_rows), (NOTES, guess_rows), (NOTES, share_rows), (ATTENTION, fp8_rows), (ATTENTION, beside_pytorch_rows), (GEMM, versus_rows), (GEMM, grouped_rows), (CHAIN, chain_rows), (OWN, own_kernels), (H100, scoreboard_rows), (search_pages.SEARCH, search_pages.kernel_tuner_rows), (search_pages.SUMMARY, search_pages.best_of_kernel_tuner_row), (OPEN, public_rows), (OPEN, triton_rows), (OPEN, bits_rows)]
 
 # Figures without their own file, with the reason.
@@ -329,7 +329,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 
 
 def numbers(text):
-	"""For each number its position, value and number of decimals."""
+	"""Yields the position, value and number of decimals of each number."""
 	for match in NUMBER.finditer(re.sub(r"\]\([^)]*\)|`[^`]*`", lambda m: " " * len(m.group()), text)):
 		shown = match.group().rstrip(",")
 		yield match.start(), shown, float(shown.replace(",", "")), len(shown.partition(".")[2])
@@ -340,7 +340,7 @@ def is_wrong(number, value, decimals):
 
 
 def corrected(text, values):
-	"""The claim with these values, rounded like the original."""
+	"""Returns the claim with these values, rounded like the original."""
 	for (start, shown, number, decimals), value in reversed(list(zip(numbers(text), values))):
 		if is_wrong(number, value, decimals):
 			text = text[:start] + f"{value:{',' if ',' in shown else ''}.{decimals}f}" + text[start + len(shown) :]
@@ -348,13 +348,13 @@ def corrected(text, values):
 
 
 def row_in_place(page, row):
-	"""The page with this row or piece of a row replacing the only one with the same first cell."""
+	"""Returns the page in which this row, or piece of a row, replaces the only one with the same first cell."""
 	first = re.match(r"[| ]*[^|]*\|", row).group()
 	like = list(re.finditer(re.escape(first) + r"[^|\n]*\|" * (row.count("|") - first.count("|")), page))
 	return page[: like[0].start()] + row + page[like[0].end() :] if len(like) == 1 else page
 
 
-# Pages with numbers of which the repository has no file, and the digest of these numbers.
+# Pages with numbers that no file of the repository contains, and the digest of these numbers.
 DIGESTS = {search_pages.SEARCH: "5460dca5b78e", search_pages.SEARCH_OWN: "3ec9c5d27859", search_pages.SEARCH_SUITES: "819b5740f83e", search_pages.SUMMARY: "2e9eeca13ead", LIST: "1e1cc3483cad", H100: "7de8a0ccfa21"}
 PLANTED = 12  # errors for each of these pages
 
@@ -364,7 +364,7 @@ values_of = {(page, text): [float(value) for value in values()] for page, text, 
 
 
 def covered_of(page, text):
-	"""The places in a page that claims, rows and exempt passages cover."""
+	"""Returns the places in a page that claims, rows and exempt passages cover."""
 	covered = set()
 	for claimed, piece, *_ in [*CLAIMS, *NOT_MEASURED, *((at, row) for (at, _), rows in rows_of.items() for row in rows)]:
 		for match in re.finditer(re.escape(piece), text) if claimed == page else ():
@@ -407,7 +407,7 @@ def failures_of(pages):
 
 
 def planted():
-	"""Yields a page, the place, and a copy of all pages with another digit there."""
+	"""Yields a page, a place in it, and a copy of all pages with another digit at this place."""
 	chance = random.Random(1)
 	for page in DIGESTS:
 		for match in chance.sample(list(re.finditer(r"\d", pages[page])), PLANTED):

@@ -1,4 +1,4 @@
-"""The pictures of results/ (tests/tools/draw.py) show the data of their tables and journals, tested on small data."""
+"""The pictures of results/ (results/tools/draw.py) show the data of their tables and journals; tested on small data."""
 import importlib.util
 import json
 import os

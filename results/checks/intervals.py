@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Intervals of 95% contain the truth in GPU recordings (tests/tools/intervals.py). Two halves of one kernel's samples agree in 93 to 97
+"""Intervals of 95% contain the truth in GPU recordings (results/tools/intervals.py). Two halves of one kernel's samples agree in 93 to 97
 of 100 cases. Two kernels agree in at least 93 cases with today's sampler (RENEWED), and in at least 90 with older journals, whose
 rounds were longer.
 
-	tests/checks/intervals.py OUT		OUT: the folder with the binary"""
+	results/checks/intervals.py OUT		OUT: the folder with the binary"""
 import glob
 import os
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""tests/tools/rules_of_thumb.py over journals: its results for attention's tiles agree with those in results, which an earlier version
+"""results/tools/rules_of_thumb.py over journals: its results for attention's tiles agree with those in results, which an earlier version
 of the program computed; the rule of idle slots is checked by arithmetic.
 
-	tests/checks/rules_of_thumb.py OUT		OUT: not used; needs no binary"""
+	results/checks/rules_of_thumb.py OUT		OUT: not used; needs no binary"""
 import json
 import sys
 

@@ -32,7 +32,7 @@ def run(*words, code=0, cwd=None):
 
 
 def tool(name, *words, code=0, cwd=ROOT):
-	if name.startswith("tiletune."):  # a command of the module
+	if name.startswith("tiletune."):  # this is a command of the module
 		return run("-m", name, *words, code=code, cwd=f"{ROOT}/src/python")
 	return run(f"{ROOT}/results/tools/{name}", *words, code=code, cwd=cwd)
 

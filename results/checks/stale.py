@@ -2,7 +2,7 @@
 """README's tables name the commit of their kernels: a row has a star if today's sources make other kernels, and
 results/nvidia-h200/README.md lists the commits of every tuned file behind a row.
 
-	tests/checks/stale.py OUT [--write]	OUT: the folder with the binary; --write updates the list and the stars"""
+	results/checks/stale.py OUT [--write]	OUT: the folder with the binary; --write updates the list and the stars"""
 import gzip
 import json
 import os
@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 OUT, FOLDER = sys.argv[1], "results/nvidia-h200"
 PAGE = f"{FOLDER}/README.md"
-FILES = {  # beginning of a row in README's table: its tuned file
+FILES = {  # a row in README's table begins with its tuned file
 	"bf16, aligned": "tuned.json", "bf16, drawn": "plain_drawn.json.gz", "fp8 (e4m3), fast": "tuned.json", "fp16, [CUDA-L2's": "thousand.json.gz",
 	"attention, forward": "attention.json", "decoding": "decode.json",
 }
@@ -34,7 +34,7 @@ def is_stale(name: str, entry: dict) -> bool:
 
 
 def judge(name: str) -> tuple[list[str], int, int]:
-	"""Commits of the winners' runs; number of sampled entries whose kernels changed, and size of the sample."""
+	"""Returns the commits of the winners' runs, the number of sampled entries whose kernels changed, and the size of the sample."""
 	tuned = load(name)
 	commits = {run["id"]: run["tiletune"]["commit"][:7] for run in tuned["runs"]}
 	used = sorted({commits[entry["winner"].get("run", entry["run"])] for entry in tuned["entries"]})

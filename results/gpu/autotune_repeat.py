@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whether tiletune.autotune gives the same answer again and again, on the five public kernels of triton_autotune.py. Needs a GPU, torch and triton.
+"""Tests whether repeated runs of tiletune.autotune give the same answer, on the five public kernels of triton_autotune.py. Needs a GPU,
+torch and triton.
 
 	results/gpu/autotune_repeat.py SOURCES OUT [--runs 5] [--seconds 140]
 
@@ -21,7 +22,7 @@ import triton_autotune
 
 
 def serve(path, folder):
-	"""In a process of its own: tunes once for each line of standard input."""
+	"""Runs in its own process: tunes once for each line of standard input."""
 	import torch  # pylint: disable=import-outside-toplevel,import-error
 	for number in map(int, sys.stdin):
 		os.environ["TILETUNE_FILE"] = str(folder / f"run{number}" / "tuned.json")
@@ -40,14 +41,14 @@ def serve(path, folder):
 
 
 class Kernel:
-	"""The process that tunes a kernel, and its answers."""
+	"""A process that tunes one kernel, and its answers."""
 
 	def __init__(self, name, sources, out):
 		self.name, self.runs = name, []
 		folder = out / name.replace(" ", "_")
 		folder.mkdir(parents=True, exist_ok=True)
 		path = triton_autotune.write_module(name, sources, folder)
-		beside = {"TILETUNE": str(triton_autotune.ROOT / "tiletune")} if (triton_autotune.ROOT / "tiletune").is_file() else {}  # of `make dist`
+		beside = {"TILETUNE": str(triton_autotune.ROOT / "tiletune")} if (triton_autotune.ROOT / "tiletune").is_file() else {}  # the program in a folder of `make dist`
 		environment = {**beside, **os.environ, "TUNER": "tiletune", "TRITON_CACHE_DIR": str(folder / "compiled"), "PYTHONPATH": triton_autotune.PYTHONPATH,
 			"XDG_CACHE_HOME": str(folder), "TILETUNE_PROGRAM_LOG": str(folder / "program.log")}
 		with open(folder / "errors.log", "w", encoding="utf-8") as errors:
@@ -56,7 +57,7 @@ class Kernel:
 		self.errors = folder / "errors.log"
 
 	def run(self, number):
-		"""Returns whether it had an answer."""
+		"""Returns whether the process answered."""
 		try:
 			self.process.stdin.write(f"{number}\n")
 			self.process.stdin.flush()

@@ -60,7 +60,7 @@ def tune(name, operation, arguments, device=DEVICE):
 
 
 def evaluations(name):
-    """(problem, family, values of the configuration, whole digest) of all candidates that the run verified."""
+    """Returns (problem, family, values of the configuration, whole digest) of all candidates that the run verified."""
     texts, found = {}, []
     path = os.path.join(WORK, name + ".journal.jsonl")
     if not os.path.exists(path):
@@ -76,7 +76,7 @@ def evaluations(name):
 
 
 def cuts(k, values):
-    """Where a kernel of gemm/mma divides its sums (templates/gemm/raster.cuh, share_of_k)."""
+    """Returns the places at which a kernel of gemm/mma divides its sums (templates/gemm/raster.cuh, share_of_k)."""
     steps = math.ceil(k / values["BK"])
     run = math.ceil(steps / values["SPLIT_K"])
     return tuple(first * values["BK"] for first in range(run, steps, run))
@@ -87,7 +87,7 @@ def trials():
     problem = lambda values: f"M=1,N=1024,K={','.join(map(str, values))},dtype=bf16"  # noqa: E731
     budget = ["--effort", "exhaustive", "--budget", ENV("TRIAL_BUDGET", "1s")]
     tune("split", "gemm", ["-p", problem(sizes), "--family", "mma", "--where", MMA, *budget])
-    counts = collections.defaultdict(lambda: [0, 0])  # pairs: [that differ as expected, all]
+    counts = collections.defaultdict(lambda: [0, 0])  # kind of pair: [number of pairs that agree or differ as expected, number of pairs]
     by_size = collections.defaultdict(list)
     plain = {}
     for size, _, values, digest in evaluations("split"):
@@ -120,7 +120,7 @@ def trials():
     result["again"] = {"same": sum(again[key] == first[key] for key in both), "digests": len(both)}
     print(f"  a second run: {result['again']['same']} of {len(both)} digests are the same")
     wrong = [kind for kind, (right, count) in counts.items() if right < count]
-    # an instruction must give other bits always or never
+    # another instruction must change the bits always or never
     wrong += [name for name, row in result["instructions"].items() if 0 < row["differ"] < row["problems"]]
     wrong += ["a second run"] if result["again"]["same"] < len(both) else []
     result["wrong"] = wrong
@@ -128,7 +128,7 @@ def trials():
 
 
 def beside_cublaslt(name):
-    """M: (microseconds of cuBLASLt's default, of its best pick); empty if the program is missing."""
+    """Returns {M: (microseconds of cuBLASLt's default pick, of its best pick)}, or {} if the program is missing."""
     output = os.path.join(WORK, name + "-versus.json")
     if name != "price" or not os.path.exists("gpu/gemm_vs_cublaslt"):
         return {}
@@ -181,7 +181,7 @@ def library(*names):
 
 
 def made(count):
-    """bf16 numbers of mixed size in little-endian order: about one in 64 is 2^15, so that large ones cancel."""
+    """Makes bf16 numbers of mixed size in little-endian order: about one in 64 is 2^15, so that large ones cancel."""
     draw = random.Random(1)
     high = draw.randbytes(count).translate(bytes((0x47 if i % 64 == 0 else 0x3c + i % 4) | (i & 0x80 ^ (i << 3 & 0x80)) for i in range(256)))
     data = bytearray(2 * count)
@@ -227,7 +227,7 @@ def cublas():
 
 
 def cost():
-    """GPU seconds of quick tunings with digests over those without. They run in turn, and the first one alternates."""
+    """Returns the GPU seconds of quick tunings with digests over those without. They run in turn, and the first one alternates."""
     if not ENV("BEFORE"):
         return {"failed": "expected BEFORE, the path of a tiletune without digests"}
     rows = []
@@ -258,7 +258,7 @@ def cost():
 
 
 def devices():
-    """The first problems of trials on two GPUs of one model, and attention's decoding: the digests of one configuration agree."""
+    """Runs the first problems of trials, and attention's decoding, on two GPUs of one model: the digests of one configuration agree."""
     sizes = [2048 + 256 * i for i in range(min(TRIALS, 5))]
     cases = {
         "gemm": ["gemm", "-p", f"M=1,37,N=1024,K={','.join(map(str, sizes))},dtype=bf16"],
@@ -279,7 +279,7 @@ def devices():
 
 
 def what_ran():
-    """Device and run of the tuned file that was written last."""
+    """Returns the device and the run of the tuned file that was written last."""
     files = sorted(glob.glob(os.path.join(WORK, "*.json")), key=os.path.getmtime)
     if not files:
         return {}

@@ -20,7 +20,7 @@ DEVICE = os.environ.get("DEVICE", "cuda:0")
 
 
 def tune(operation: str, problem: str, load: str, path: str) -> tuple[dict[str, Any], float]:
-    """The entry of a fresh tuning, and its duration in seconds."""
+    """Returns the entry of a fresh tuning, and its duration in seconds."""
     start = time.monotonic()
     done = subprocess.run([TILETUNE, "tune", operation, "-p", problem, "--load", load, "--device", DEVICE, "--budget", BUDGET,
         "--fresh", "-o", path, *os.environ.get("OPTIONS", "").split()], capture_output=True, text=True, check=False)
@@ -37,7 +37,7 @@ def name(row: dict[str, Any]) -> tuple[str, str]:
 
 
 def sustained_time(journal: str, row: tuple[str, str]) -> Optional[float]:
-    """The last time of a configuration in the final measurement, or None if it had no part in it."""
+    """Returns the last time of a configuration in the final measurement, or None if it was not in it."""
     found = None
     with open(journal, encoding="utf-8") as file:
         for line in map(json.loads, file):

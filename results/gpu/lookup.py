@@ -18,7 +18,7 @@ import sys
 
 SEED = int(os.environ.get("SEED", "20261125"))
 KINDS = ["bf16"] * 20 + ["fp8_e4m3"] * 6 + ["fp32"] * 4
-# the ranges of the committed file, and problems of at most a millisecond
+# the ranges of the committed file, limited to problems of at most a millisecond
 if os.environ.get("SMALL"):
     M_RANGE, NK_RANGE, FLOP_MAX = (16, 128), (32, 128), {"bf16": 1e9, "fp16": 1e9, "fp8_e4m3": 1e9, "fp32": 1e9}
 else:
@@ -30,7 +30,7 @@ def log_uniform(generator, low, high):
 
 
 def draw(generator, dtype):
-    """Half of the rows are arbitrary numbers, the others whole tiles. TMA needs N and K in units of 16 bytes."""
+    """Draws a problem. Half of the values of M are arbitrary, the others whole tiles. TMA needs N and K in units of 16 bytes."""
     whole = generator.random() < 0.5
     m = log_uniform(generator, *M_RANGE)
     m = max(round(m / 64), 1) * 64 if whole else round(m)
@@ -91,7 +91,7 @@ def comparisons(lookups, fresh):
 
 
 def compared_row(comparison):
-    """The result of a comparison, whose first row is the fresh winner."""
+    """Summarizes a comparison, whose first row is the fresh winner."""
     if not comparison or "rows" not in comparison:
         return {"not_compared": comparison["error"] if comparison else "no fresh tuning, or no time to compare them"}
     fresh, found = comparison["rows"]

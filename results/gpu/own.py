@@ -15,7 +15,7 @@ import time
 
 
 def tune(tiletune, name, path, out, *options):
-	"""The entry and its run, or None, and the seconds."""
+	"""Returns the entry and its run, or None, and the seconds."""
 	started = time.time()
 	tuned = os.path.join(out, name + ".json")
 	with open(os.path.join(out, name + ".log"), "w", encoding="utf-8") as log:
@@ -31,7 +31,7 @@ def tune(tiletune, name, path, out, *options):
 
 
 def lines_of(path):
-	"""Lines of JSON that a user must write; 0 for a T1 file."""
+	"""Returns how many lines of JSON a user must write; 0 for a T1 file."""
 	with open(path, encoding="utf-8") as file:
 		text = file.read()
 	return 0 if "KernelSpecification" in text else len(text.splitlines())
@@ -42,7 +42,7 @@ def median(tuned):
 
 
 def best_known(tuned, name, known):
-	"""The best entry of all runs, and the part of the space that the most thorough run measured."""
+	"""Returns the best entry of all runs, and the part of the space that the most thorough run measured."""
 	best, spaces = median(tuned), [tuned["entries"][0]["space"]]
 	for path in sorted(glob.glob(f"{known}/{name}.json") + glob.glob(f"{known}/{name}.*.json")) if known else []:
 		with open(path, encoding="utf-8") as file:
@@ -72,7 +72,7 @@ def result_of(tiletune, out, budget, path, job):
 
 
 def row(kernel):
-	"""A row of the table in templates/README.md, where results/checks/claims.py looks for it."""
+	"""Returns a row of the table in templates/README.md, where results/checks/claims.py looks for it."""
 	return (f"| {kernel['kernel']} | {kernel['repository']}@{kernel['commit'][:7]} | {kernel['json_lines']} | {kernel['found_us']:.1f} | "
 		f"{kernel['best_known_us']:.1f} | {kernel['evaluated']} of {kernel['legal']} | {kernel['seconds']:.0f} |")
 

@@ -30,7 +30,7 @@ def tune(build: str, problem: str, path: str, *more: str) -> dict[str, Any]:
 
 
 def with_levels(build: str, folder: str, family: str) -> str:
-    """A copy of the templates whose family has the parameter LEVEL."""
+    """Makes a copy of the templates whose family has the parameter LEVEL."""
     root = f"{folder}/levels"
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(f"{build}/templates", f"{root}/templates")
@@ -46,7 +46,7 @@ def with_levels(build: str, folder: str, family: str) -> str:
 
 
 def times(journal: str) -> dict[str, float]:
-    """The median time in us of each level, from the samples of the journal's evaluations."""
+    """Returns the median time in us of each level, from the samples of the journal's evaluations."""
     found: dict[str, float] = {}
     with open(journal, encoding="utf-8") as file:
         for line in map(json.loads, file):

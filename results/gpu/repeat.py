@@ -41,7 +41,7 @@ def winners(path):
 
 
 def seconds_of(path):
-    """Seconds for each problem, in the order of the suite, from the output of the tuning."""
+    """Returns the seconds for each problem, in the order of the suite, from the output of the tuning."""
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as file:
@@ -50,7 +50,7 @@ def seconds_of(path):
 
 
 def agreement(values):
-    """The number of occurrences of the most frequent value."""
+    """Returns how often the most frequent value occurs."""
     return collections.Counter(values).most_common(1)[0][1]
 
 
@@ -98,7 +98,7 @@ def median(line):
 
 
 def scaled(line, factor, event):
-    """An evaluation with its time multiplied by `factor`; the summary replaces the samples."""
+    """Returns an evaluation with its time multiplied by `factor`; the summary replaces the samples."""
     line = {name: value for name, value in line.items() if name != "samples_us"} | {"event": event}
     if median(line):
         line["time_us"] = {name: value if name == "samples" else value * factor for name, value in line["time_us"].items()}
@@ -111,7 +111,7 @@ def add_noise(journal, path, seed):
     with gzip.open(journal, "rt", encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     again = {candidate(line): median(line) for line in lines if line["event"] == "final"}
-    warm = collections.defaultdict(list)  # by family of a problem: re-measured times over those of the search
+    warm = collections.defaultdict(list)  # re-measured times over those of the search, by family of a problem
     for line in lines:
         if line["event"] == "evaluation" and median(line) and again.get(candidate(line)):
             warm[candidate(line)[:2]].append(again[candidate(line)] / median(line))

@@ -126,7 +126,7 @@ class Run:
 		return os.path.join(self.work, name)
 
 	def tuned(self, name):
-		"""Suites that are completely in the table's file."""
+		"""Returns the suites that are completely in the table's file."""
 		path = self.where(name + ".tuned")
 		if not os.path.exists(path):
 			return []
@@ -134,15 +134,15 @@ class Run:
 			return file.read().split()
 
 	def rest(self, name):
-		"""The other suites."""
+		"""Returns the other suites."""
 		return [suite for suite in TABLES[name][0] if suite not in self.tuned(name)]
 
 	def is_compared(self, name):
-		"""Whether the comparison has every entry; its file exists after the first."""
+		"""Returns whether the comparison has every entry; its file exists after the first entry."""
 		path = self.where(TABLES[name][3] + ".json")
 		try:
 			return os.path.exists(path) and len(load(path)["entries"]) == len(load(self.where(name + ".json"))["entries"])
-		except ValueError:  # interrupted during writing
+		except ValueError:  # the file was interrupted during writing
 			return False
 
 	def tune(self, name, suite):
@@ -205,7 +205,7 @@ class Run:
 			note(f"{name}: a result DIFFERS: see log.txt")
 
 	def device(self):
-		"""(name, folder, whether the compute capability is 9.0); reports missing parts."""
+		"""Returns (name, folder, whether the compute capability is 9.0); reports missing parts."""
 		code, output = self.command([self.tool, "devices", "--path", "."], 60)
 		line = re.search(rf"^ *{re.escape(self.options.device)} +(.*)", output, re.MULTILINE)
 		if code or not line:
@@ -218,7 +218,7 @@ class Run:
 
 	# ---- rows and pages of the results ----
 	def row(self, name):
-		"""Rows of results.csv: one for each group of the comparison, or one for a tuned file by itself."""
+		"""Returns rows of results.csv: one for each group of the comparison, or one for a tuned file by itself."""
 		tuned, path = load(self.where(name + ".json")), self.where(TABLES[name][3] + ".json")
 		run = tuned["runs"][-1]
 		hashes = sorted(entry["winner"].get("kernel_hash", "") for entry in tuned["entries"])
@@ -252,7 +252,7 @@ class Run:
 		return rows
 
 	def pack(self, name, source, place):
-		"""OUT/NAME.tar.gz"""
+		"""Packs OUT/NAME.tar.gz."""
 		path = os.path.join(self.options.out, name + ".tar.gz")
 		with tarfile.open(path + ".new", "w:gz", compresslevel=6) as tar:
 			tar.add(source, place, filter=lambda entry: None if "/torch" in entry.name else entry)
@@ -273,7 +273,7 @@ def install(source, into, card, name):
 	for path in glob(f"{source}/*"):
 		shutil.copy(path, target)
 		earlier = os.path.join(target, os.path.basename(path) + ".gz")
-		if os.path.exists(earlier):  # compressed manually
+		if os.path.exists(earlier):  # an earlier copy that was compressed manually
 			os.remove(earlier)
 	write_rows(f"{target}/results.csv", kept + rows)
 	return note(f"wrote {target}")

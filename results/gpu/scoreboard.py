@@ -38,7 +38,7 @@ def published(path: str) -> dict[Sizes, float]:
 
 
 def draw(every: list[Sizes], count: int) -> list[Sizes]:
-	"""Independent of the order of the file. Classes alternate, so that every prefix is a sample, too."""
+	"""Draws independently of the order of the file. Classes alternate, so that every prefix is a sample, too."""
 	source = random.Random(SEED)
 	classes: list[list[Sizes]] = [[] for _ in CLASSES]
 	for sizes in sorted(every):

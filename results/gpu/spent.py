@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where an evaluation spends its time, from the journals of tunings on a GPU.
+"""Shows where evaluations spend their time, from the journals of tunings on a GPU.
 
 	spent.py JOURNAL...
 

@@ -127,7 +127,7 @@ def names_in(node):
 
 
 def taken(path, kernel):
-	"""The text of the kernel, of the functions and constants of its file that it uses, and the imports of triton."""
+	"""Returns the text of the kernel, of the functions and constants of its file that it uses, and the imports of triton."""
 	tree = ast.parse(path.read_text(encoding="utf-8"))
 	kept, wanted = {}, [kernel]
 	defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -154,7 +154,7 @@ def taken(path, kernel):
 
 def write_module(name, sources, folder):
 	file, kernel, decorator, launcher = KERNELS[name]
-	# a package may have several variants of a file: the one for Triton defines the kernel and lies highest
+	# a package may have several variants of a file; the one for Triton defines the kernel and has the shortest path
 	found = sorted((path for path in pathlib.Path(sources).rglob(file) if f"def {kernel}(" in path.read_text(encoding="utf-8")
 		and not {"cutile", "_cutile", "_cutedsl", "_ascend"} & set(path.parts)), key=lambda path: (len(path.parts), path))
 	if not found:
@@ -193,7 +193,7 @@ def tune(path):
 
 
 def compare(path, configurations):
-	"""Medians in us of the configurations, timed in turn."""
+	"""Returns the medians in us of the configurations, timed in turn."""
 	import triton  # pylint: disable=import-outside-toplevel,import-error
 	module = load(path)
 	launch = module.launcher()

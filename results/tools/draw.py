@@ -36,7 +36,7 @@ def flop_of(entry):
 
 
 def best_tiles(journal, problem, family):
-	"""Title, and (BM, BN) -> TFLOP/s of the fastest candidate, or None if all failed, for the first matching problem."""
+	"""Returns the title, and (BM, BN) -> TFLOP/s of the fastest candidate, or None if all failed, for the first matching problem."""
 	operation, wanted = problem.split(" ")
 	run = number = title = flop = None
 	times = {}
@@ -58,7 +58,7 @@ def best_tiles(journal, problem, family):
 
 
 def size_lines(table):
-	"""The size's name, and (family, configuration) -> sizes, measured and predicted TFLOP/s, waves."""
+	"""Returns the size's name, and (family, configuration) -> sizes, measured and predicted TFLOP/s, waves."""
 	with open(table, encoding="utf-8") as file:
 		rows = list(csv.DictReader(file))
 	key, found = next(iter(rows[0])), {}

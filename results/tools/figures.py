@@ -1,4 +1,4 @@
-"""Figures of the results that pages cite, computed from the files of results/nvidia-h200 for tests/checks/claims.py."""
+"""Figures of the results that pages cite, computed from the files of results/nvidia-h200 for results/checks/claims.py."""
 import collections
 import csv
 import functools
@@ -23,14 +23,14 @@ def load(name):
 
 
 def model_quality(journal, learned):
-	"""For each problem of a journal: configurations, rank correlation, and per cent that the model's first 8 are slower than the
-	best."""
+	"""Returns, for each problem of a journal: number of configurations, rank correlation, and by how many per cent the best of the model's
+	first 8 is slower than the best."""
 	import model_quality as model  # pylint: disable=import-outside-toplevel
 	return [(count, rank, round(100 * losses[2], 1)) for count, rank, losses in model.qualities(sys.argv[1], f"{FOLDER}/{journal}.journal.jsonl.gz", learned).values()]
 
 
 def model_rows():
-	"""The table of the model's quality, with the current model."""
+	"""Yields the table of the model's quality, with the current model."""
 	def figures(problems):
 		ranks, losses = [rank for _, rank, _ in problems], [eight for _, _, eight in problems]
 		if len(problems) == 1:
@@ -46,14 +46,14 @@ def model_rows():
 
 
 def guess_rows():
-	"""Our rows in the table of first guesses; the other rows need a package."""
+	"""Returns our rows in the table of first guesses; the other rows need a package."""
 	import first_guess  # pylint: disable=import-outside-toplevel
 	sizes = first_guess.spaces()
 	return [first_guess.row(f"tiletune, {way}", first_guess.of_tiletune(sizes, way == "learned")) for way in ("physics", "learned")]
 
 
 def share_rows(seconds=(1, 3, 10, 60)):
-	"""The search's best speed after each number of seconds, as a share of the best in the journal."""
+	"""Yields the search's best speed after each number of seconds, as a share of the best in the journal."""
 	def cell(problems, after_s):
 		shares = [max((share for at_s, share in problem if at_s <= after_s), default=0) for problem in problems]
 		return f"{statistics.fmean(shares):.3f} ({min(shares):.3f})"
@@ -71,7 +71,8 @@ def share_rows(seconds=(1, 3, 10, 60)):
 
 @functools.cache
 def lookup_losses(name):
-	"""Lookup with its problem left out of the file: problems, timed answers, per cent of the winner's speed (mean, worst)."""
+	"""Returns figures of lookup with its problem left out of the file: problems, timed answers, per cent of the winner's speed (mean,
+	worst)."""
 	import lookup_quality  # pylint: disable=import-outside-toplevel
 	found = lookup_quality.qualities(sys.argv[1], f"{FOLDER}/{name}.json", f"{FOLDER}/{name}.journal.jsonl.gz")
 	ratios = [100 * each.ratio for each in found if each.ratio]
@@ -87,27 +88,27 @@ def summary(which, name="versus_cublaslt"):
 
 
 def unseen(name):
-	"""For untuned problems: geometric mean, median, lowest."""
+	"""Returns figures for untuned problems: geometric mean, median, lowest."""
 	with open(f"{FOLDER}/unseen.txt", encoding="utf-8") as file:
 		values = [float(value) for value in re.findall(rf"  {name} (\d\.\d+)", file.read())]
 	return [geometric_mean(values), statistics.median(values), min(values)]
 
 
 def unseen_seconds():
-	"""Time of a tuning without learned corrections over that with them."""
+	"""Returns the time of a tuning without learned corrections over that of a tuning with them."""
 	with open(f"{FOLDER}/unseen.txt", encoding="utf-8") as file:
 		seconds = re.findall(r"seconds: shipped ([\d.]+), physics ([\d.]+)", file.read())
 	return sum(float(physics) for _, physics in seconds) / sum(float(shipped) for shipped, _ in seconds)
 
 
 def suite_h100(way):
-	"""Evaluations to reach shares of the best, relative to those with physics."""
+	"""Returns the evaluations to reach shares of the best, relative to those with physics only."""
 	text = open("results/nvidia-h100/suite.txt", encoding="utf-8").read()  # pylint: disable=consider-using-with
 	return [float(value) for value in re.findall(rf"best known: {way} .* (\d\.\d+) of physics", text)]
 
 
 def scoreboard_rows():
-	"""By GPU and size class: our ratios, and those that CUDA-L2 publishes for the same shapes."""
+	"""Yields, by GPU and size class, our ratios and those that CUDA-L2 publishes for the same shapes."""
 	with open("results/nvidia-h100/scoreboard_theirs.csv", encoding="utf-8") as file:
 		published = {tuple(int(row[key]) for key in "MNK"): float(row["offline"]) for row in csv.DictReader(file)}
 	for where, files in (("thousand, H200", [f"versus_thousand_{part}" for part in (1, 2, 3, 4)]), ("drawn, H200", ["versus_scoreboard"]), ("drawn, H100", ["../nvidia-h100/versus_scoreboard"])):
@@ -120,13 +121,13 @@ def scoreboard_rows():
 
 
 def few_rows_scaled(scale):
-	"""Ratios to cuBLASLt for M of at most 128."""
+	"""Returns the geometric mean of the ratios to cuBLASLt for M of at most 128."""
 	return geometric_mean(e["ratio"]["median"] for e in load("versus_fp8_scaled")["entries"]
 		if f"scale={scale}," in e["problem"] and int(e["problem"].split(",")[0][2:]) <= 128)
 
 
 def versus_rows():
-	"""The first table of gemm.md."""
+	"""Yields the first table of gemm.md."""
 	def cells(name, *which):
 		digits = 2 if "odd" in which[0] else 3
 		return " | ".join(" / ".join(f"{group(name, one, figure):.{places}f}" for one in which)
@@ -138,14 +139,14 @@ def versus_rows():
 
 
 def gelu_costs():
-	"""At 4096 cubed with bias, in per cent."""
+	"""Returns the cost of GELU at 4096 cubed with bias, in per cent."""
 	plain, gelu = [next(e["ours_us"] for e in load("versus_epilogues")["entries"] if e["problem"].startswith("M=4096,N=4096,K=4096,")
 		and "bias=row" in e["problem"] and f"act={act}," in e["problem"]) for act in ("none", "gelu_tanh")]
 	return 100 * (gelu / plain - 1)
 
 
 def won_before():
-	"""Speed relative to two cuBLASLt calls, where fusing won before fused_wgmma existed."""
+	"""Returns the speed relative to two cuBLASLt calls on problems that fusing won before fused_wgmma existed."""
 	won = {e["text"] for e in load("chain_wins")["entries"]}
 	return [e["gain_over_cublaslt"] for e in load("chain_map")["entries"] if e["text"] in won]
 
@@ -155,7 +156,7 @@ def beside_cudnn(name):
 
 
 def fp8_pairs():
-	"""Problems without dtype, with the winners in fp8 and in bf16."""
+	"""Returns problems without their dtype, with the winners in fp8 and in bf16."""
 	pairs = collections.defaultdict(dict)
 	for e in load("attention_fp8")["entries"]:
 		pairs[tuple((k, v) for k, v in e["problem"].items() if k != "dtype")][e["problem"]["dtype"]] = e["winner"]
@@ -163,7 +164,7 @@ def fp8_pairs():
 
 
 def fp8_over_bf16(**which):
-	"""Time in bf16 over that in fp8, by problem."""
+	"""Returns the time in bf16 over that in fp8, by problem."""
 	return [b["time_us"]["median"] / f["time_us"]["median"] for p, f, b in fp8_pairs() if all(p[k] == v for k, v in which.items())]
 
 
@@ -179,8 +180,8 @@ def own_kernels():
 
 
 def two_programs():
-	"""The new program's times over the old one's, the same for busy seconds per evaluation, and the busier GPU's share over a half,
-	new and old."""
+	"""Returns the new program's times over the old one's, the same ratio of busy seconds per evaluation, and the busier GPU's share
+	relative to a half, for new and old."""
 	with open(f"{FOLDER}/two_programs.txt", encoding="utf-8") as file:
 		new, old = ([list(map(float, line.split()[1:])) for line in file.readlines() if line.startswith(name)] for name in ("new ", "old ") if not file.seek(0))
 	return [geometric_mean([f(a) / f(b) for a, b in zip(new, old)]) for f in (lambda r: r[0], lambda r: sum(r[2:]) / r[1])] + [
@@ -196,14 +197,14 @@ def gpus_faster(name, file="several_gpus"):
 
 
 def gpus_busy(name, file):
-	"""Busy per cent of GPUs and of compilers."""
+	"""Returns the per cent of time in which GPUs and compilers were busy."""
 	run = gpus_run(name, file)
 	return [100 * statistics.fmean(run["gpus_busy_s"]) / run["elapsed_s"], 100 * run["compilers_busy_s"] / run["compilers"] / run["elapsed_s"]]
 
 
 def gpus_winners(name, file="several_gpus"):
-	"""Number of winners, of those equal to one GPU's, of others, of these within 2%; per cent by which the fastest is ahead and
-	those beyond 2% are behind."""
+	"""Returns the number of winners, of winners equal to one GPU's, of other winners, and of those within 2%. Then per cent by which the
+	fastest is ahead, and by which each beyond 2% is behind."""
 	beside = load(file)["beside_one"][name]
 	ratios = beside["over_one"]
 	return [gpus_run(name, file)["problems"], beside["same_winner"], len(ratios), sum(abs(r - 1) <= 0.02 for r in ratios), 100 * (1 - min(ratios)),
@@ -224,7 +225,7 @@ def beside_pytorch_rows():
 
 
 def grouped_pairs():
-	"""Entries of versus_moe by sizes and type: (even groups, skewed groups)."""
+	"""Returns entries of versus_moe by sizes and type: (even groups, skewed groups)."""
 	found = collections.defaultdict(dict)
 	for e in load("versus_moe")["entries"]:
 		p = dict(item.split("=") for item in e["problem"].split(","))
@@ -233,7 +234,7 @@ def grouped_pairs():
 
 
 def skew_costs():
-	"""(groups, N, K, type): our time with skewed groups over even ones, for groups of 128 rows or more on average."""
+	"""Returns, by (groups, N, K, type), our time with skewed groups over even ones, for groups of 128 rows or more on average."""
 	return {(int(key[0]), int(key[2]), int(key[3]), key[4]): skewed["ours_us"] / even["ours_us"]
 		for key, (even, skewed) in grouped_pairs().items() if int(key[1]) >= 128 * int(key[0])}
 
@@ -284,7 +285,7 @@ def geometric_mean(values):
 
 
 def ratios_now(name, problem=""):
-	"""Time now over time before, from two rows of each problem."""
+	"""Returns today's time over the earlier one, from two rows of each problem."""
 	return [c["rows"][1]["over_first"]["value"] for c in load(name)["comparisons"] if problem in c["problem"]]
 
 
@@ -298,7 +299,7 @@ def percents_slower(name, problem):
 
 
 def intensity(e):
-	"""FLOP per byte of two products with T stored and read, at 16 bits per element."""
+	"""Returns the FLOP per byte of two products with T stored and read, at 16 bits per element."""
 	m, k, n, p = (e["problem"][key] for key in "mknp")
 	return 2 * m * n * (k + p) / (2 * (m * k + k * n + 2 * m * n + n * p + m * p))
 
@@ -308,7 +309,7 @@ def chains(low, high):
 
 
 def chain_rows():
-	"""Rows of the table of chain_wins.json in gemm_chain.md, for each problem that the page names."""
+	"""Yields rows of the table of chain_wins.json in gemm_chain.md, for each problem that the page names."""
 	with open(f"{FOLDER}/gemm_chain.md", encoding="utf-8") as file:
 		named = set(re.findall(r"(?m)^\| (\d+ \| \d+ \| \d+ \| \d+) (?:\| [\d.]+ ){5}\|$", file.read()))
 	for e in load("chain_wins")["entries"]:
@@ -320,8 +321,8 @@ def chain_rows():
 
 
 def fused_wgmma_over_others():
-	"""Of the chains that fused_wgmma supports: number, number where it is fastest, its speed over the better of the others, number
-	where fusing wins."""
+	"""Returns figures of the chains that fused_wgmma supports: number, number where it is fastest, its speed over the better of the others,
+	number where fusing wins."""
 	served = [e for e in load("chain_map")["entries"] if e.get("fused_wgmma_us")]
 	over = [min(e[key] for key in ("fused_us", "fused_resident_us") if e.get(key)) / e["fused_wgmma_us"] for e in served]
 	return [len(served), sum(ratio >= 1 for ratio in over), geometric_mean(over), min(over), max(over), len(wins(served))]
@@ -377,7 +378,7 @@ def sweep(family):
 
 
 def repacked(family):
-	"""Speeds at sizes that `wgmma` does not support."""
+	"""Returns the speeds at sizes that `wgmma` does not support."""
 	return [speed for size, speed in sweep(family).items() if size not in sweep("gemm/wgmma")]
 
 
@@ -400,7 +401,7 @@ def lookups(*names):
 
 
 def energies(size, figure):
-	"""The figure for the winners for time in both runs, then for those for energy."""
+	"""Returns the figure of the winners for time in both runs, then of the winners for energy."""
 	return [figure(e["winner"]) for objective in ("time", "energy") for name in ("energy", "energy_again")
 		for e in load(name)["entries"] if e["problem"]["M"] == size and e.get("objective", "time") == objective]
 
@@ -431,13 +432,13 @@ def slowed_medians():
 
 
 def durations(*which):
-	"""Kernels compared with ncu: number within the limit by one of these methods, of those that the first method selects."""
+	"""Returns how many of the kernels that the first function selects are within the limit of ncu's duration by one of these methods."""
 	chooses, *ways = which
 	return sum(any(k["within" + way] for way in ways) for k in load("durations")["kernels"] if chooses(k))
 
 
 def beside_ncu(kernel_us, way="time_us"):
-	"""In us, for the kernel with about this duration."""
+	"""Returns the difference from ncu in us and in per cent, for the kernel with about this duration."""
 	k = min(load("durations")["kernels"], key=lambda k: abs(k["time_us"] - kernel_us))
 	return k[way] - k["ncu_us"], 100 * (k[way] / k["ncu_us"] - 1)
 
@@ -481,18 +482,18 @@ def repeat_seconds():
 
 
 def public_rows():
-	"""Public files with a reference: time of the default configuration over the best."""
+	"""Returns rows about public files with a reference, with the time of the default configuration over the best."""
 	return [f"| {each['project']} | `{os.path.basename(each['file'])}` | {sum(each['outcomes'].values())} | {each['best_us']:,.2f} | {each['default_us']:,.2f} | {each['default_us'] / each['best_us']:.2f} |"
 		for each in load("public_kernels")["kernels"] if each["verdict"] == "right"]
 
 def triton_rows():
-	"""A mixture of experts in Triton: the results of two runs for each size, and the best known."""
+	"""Yields rows about a mixture of experts in Triton: the results of two runs for each size, and the best known."""
 	for each in load("triton_moe")["rows"]:
 		tried, seconds = (", ".join(f"{value:.0f}" for value in each[name]) for name in ("tried", "seconds"))
 		yield (f"| {each['tokens']} | {each['found_us']:.1f} | {each['ratio']:.3f} | {each['known']} | {tried} | {seconds} | "
 			f"{'yes' if each['same'] else 'no'} |")
 
 def bits_rows():
-	"""The cost of results that are bitwise equal for all M, and for all batches."""
+	"""Returns rows with the cost of results that are bitwise equal for all M, and for all batches."""
 	return [f"| {key} = {row[key]} | {row['us']:.2f} | {row['free_us']:.2f} | {100 * (row['us'] / row['free_us'] - 1):.1f}% |"
 		for part, key in (("price", "M"), ("attention", "batch")) for row in load("bits")["parts"][part]["rows"]]

@@ -2,7 +2,7 @@
 """Quality of the first predicted kernels on the eight large bf16 spaces that were measured completely, by tiletune's model and by
 NVIDIA's nvMatmulHeuristics (from PyPI: nvidia-matmul-heuristics; it needs no GPU).
 
-	python3 tests/tools/first_guess.py OUT		OUT: the folder with the binary, build/release
+	python3 results/tools/first_guess.py OUT		OUT: the folder with the binary, build/release
 
 Prints the speed of the best of the first 1, 4, 8 and 16 kernels as a share of the fastest, and the lowest share of the eight problems
 for the first 8. nvMatmulHeuristics names tiles: for each tile the fastest measured configuration counts, which is an advantage. It
@@ -26,7 +26,7 @@ JOURNALS = ("exhaustive_wgmma", "exhaustive_drawn")
 
 
 def spaces():
-	"""(M, N, K): {(BM, BN): the shortest time in us}."""
+	"""Returns (M, N, K): {(BM, BN): the shortest time in us}."""
 	found, problems = collections.defaultdict(dict), {}
 	for name in JOURNALS:
 		with gzip.open(f"{FOLDER}/{name}.journal.jsonl.gz", "rt", encoding="utf-8") as file:
@@ -44,7 +44,7 @@ def spaces():
 
 
 def of_tiletune(sizes, learned):
-	"""The shares of one prediction method for each of the problems."""
+	"""Yields the shares of one prediction method for each of the problems."""
 	for name in JOURNALS:
 		for problem, (_, _, losses) in qualities(sys.argv[1], f"{FOLDER}/{name}.journal.jsonl.gz", learned).items():
 			*values, dtype = re.match(r"gemm M=(\d+),N=(\d+),K=(\d+),dtype=(\w+)", problem).groups()

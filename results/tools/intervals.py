@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""How often 95% intervals contain the truth, in GPU recordings.
+"""Counts how often 95% intervals contain the truth, in GPU recordings.
 
-	tests/tools/intervals.py PROGRAM JOURNAL...	PROGRAM: build/release/tests/intervals (tests/tools/intervals.c)
+	results/tools/intervals.py PROGRAM JOURNAL...	PROGRAM: build/release/tests/intervals (results/tools/intervals.c)
 
 For candidates that were timed in turn two truths are known, whatever the clock did:
 - A kernel is as fast as itself: the ratios of its consecutive observations, each pair in random order, have the median 1.
@@ -22,7 +22,7 @@ VISIT_US, SAMPLE_US, VISIT_MOST = 1000, 300, 8
 
 
 def groups(path: str) -> Iterator[list[list[float]]]:
-    """The samples of candidates that were timed in turn, found as consecutive lines of a journal."""
+    """Yields the samples of candidates that were timed in turn, found as consecutive lines of a journal."""
     group: dict[tuple[str, ...], list[float]] = {}
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """The requests of Kernel Tuner's strategies in recorded spaces, by its simulation mode, with default options.
 
-	python3 tests/tools/kernel_tuner_runs.py [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY]... [--csv FILE] -o RUNS.jsonl CACHE.json[.gz]...
+	python3 results/tools/kernel_tuner_runs.py [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY]... [--csv FILE] -o RUNS.jsonl CACHE.json[.gz]...
 
-Kernel Tuner removes configurations that fail from the space before it simulates. CACHE: a cache file of Kernel Tuner; what its name says before the first full stop is the space's name. RUNS.jsonl: a
-line for each run, for p_score.py. --csv: kernel_tuner.csv again. Needs the package kernel_tuner (1.4.0)."""
+Kernel Tuner removes configurations that fail from the space before it simulates. CACHE: a cache file of Kernel Tuner; its name up to the
+first full stop is the space's name. RUNS.jsonl: one line per run, for p_score.py. --csv: writes kernel_tuner.csv. Needs the package
+kernel_tuner (1.4.0)."""
 from __future__ import annotations
 
 import argparse
@@ -31,7 +32,7 @@ AFTER = (25, 50, 100, 200, 400)
 
 
 def run_once(path: str, strategy: str, seed: int, evaluations: int) -> Run:
-	"""Times in us of the strategy's requests, in the order of the first request."""
+	"""Returns the times in us of the strategy's requests, in the order of the first request."""
 	import kernel_tuner  # pylint: disable=import-outside-toplevel
 	import numpy  # pylint: disable=import-outside-toplevel
 	root, asked = read(path), {}
@@ -49,7 +50,7 @@ def run_once(path: str, strategy: str, seed: int, evaluations: int) -> Run:
 
 
 def shares(path: str, runs: list[Run]) -> list[float]:
-	"""Optimum / best so far after each number in AFTER, mean over the runs."""
+	"""Returns optimum / best so far after each number in AFTER, as the mean over the runs."""
 	times = [result["time"] * 1000 for result in read(path)["cache"].values() if not isinstance(result["time"], str)]
 	curves = [best_so_far(run.times_us, AFTER[-1]) for run in runs]
 	return [round(statistics.fmean(min(times) / curve[after - 1] for curve in curves), 4) for after in AFTER]

@@ -4,7 +4,7 @@ its entry, and the answer is compared with the entry's winner if the journal tim
 over that of the answer, both from the search and therefore equally warm. Answers that the journal did not time are counted, not
 guessed.
 
-	tests/tools/lookup_quality.py [-v] OUT TUNED.json JOURNAL	OUT: the folder with the binary; -v: every problem"""
+	results/tools/lookup_quality.py [-v] OUT TUNED.json JOURNAL	OUT: the folder with the binary; -v: every problem"""
 import gzip
 import json
 import math
@@ -19,13 +19,13 @@ from typing import Iterator, NamedTuple
 
 class Found(NamedTuple):
 	problem: str
-	ratio: float | None  # None if refused or not timed
+	ratio: float | None  # None if lookup refuses or the answer was not timed
 	refused: bool
 	text: str
 
 
 def read(path: str) -> Iterator[dict]:
-	"""Documents of a file, or lines of a journal."""
+	"""Yields the JSON documents in a file, or the lines of a journal."""
 	with gzip.open(path, "rt", encoding="utf-8") if path.endswith(".gz") else open(path, encoding="utf-8") as file:
 		if ".jsonl" in path:
 			yield from map(json.loads, file)
@@ -39,7 +39,7 @@ def key_of(operation: str, problem: dict, row: dict | str, family: str) -> tuple
 
 
 def times_of(journal: str) -> dict[tuple[str, ...], float]:
-	"""(operation, problem, family, configuration): the shortest time of the search."""
+	"""Returns (operation, problem, family, configuration): the shortest time of the search."""
 	problems, times, run = {}, {}, None
 	for line in read(journal):
 		run = line["id"] if line["event"] == "run" else line.get("run", run)
@@ -53,7 +53,7 @@ def times_of(journal: str) -> dict[tuple[str, ...], float]:
 
 
 def look_up(out: str, tuned: dict, entry: dict, device: str) -> dict | None:
-	"""The answer of lookup without the entry, with the shipped corrections; None if refused."""
+	"""Returns lookup's answer without the entry, with the shipped corrections; None if lookup refuses."""
 	problem = ",".join(f"{name}={value}" for name, value in entry["problem"].items())
 	with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
 		json.dump({**tuned, "entries": [each for each in tuned["entries"] if each is not entry]}, file)

@@ -4,7 +4,7 @@ features`), before compilation, as in a search. For each problem: candidates, ra
 model's first 1, 4, 8 and 16 kernels is slower than the fastest; then means over the problems with at least ten candidates. Of
 configurations that share a kernel (they differ only in launch arguments) the model's first counts.
 
-	tests/tools/model_quality.py [-c] OUT JOURNAL...	OUT: the folder with the binary; -c: with learned corrections (configs/learned)"""
+	results/tools/model_quality.py [-c] OUT JOURNAL...	OUT: the folder with the binary; -c: with learned corrections (configs/learned)"""
 import collections
 import functools
 import json
@@ -25,7 +25,7 @@ DEPTH, LEAF_ZERO = 6, 2048
 
 
 def learned_logs(model, names, rows):
-	"""ln(measured / predicted) according to the trees of a learned file, as src/score/trees.h describes them."""
+	"""Returns ln(measured / predicted) according to the trees of a learned file, as src/score/trees.h describes them."""
 	answers = np.array([rows[:, names.index(feature["name"])] > np.float32(threshold)
 		for feature in model["features"] for threshold in feature["thresholds"]])
 	total = np.zeros(len(rows), dtype=np.int64)
@@ -38,7 +38,7 @@ def learned_logs(model, names, rows):
 
 @functools.cache
 def arguments_of(family):
-	"""Parameters that are not constants of the kernel."""
+	"""Returns the parameters that are not constants of the kernel."""
 	parameters = family_file.load(f"templates/{family}.json")["parameters"]
 	return {name for name, each in parameters.items() if isinstance(each, dict) and each.get("as") == "argument"}
 
@@ -49,7 +49,7 @@ def kernel_of(family, configuration):
 
 @functools.cache
 def predicted(out, journal, learned):
-	"""Problem -> {(family, configuration): (predicted, measured us)}; repeated measurements count once, with the geometric mean."""
+	"""Returns problem -> {(family, configuration): (predicted, measured us)}; repeated measurements count once, with the geometric mean."""
 	said = subprocess.run([f"{out}/tiletune", "export", journal, "--format", "features"], capture_output=True, text=True, check=True).stdout
 	found, decoder, at, models = collections.defaultdict(lambda: collections.defaultdict(list)), json.JSONDecoder(), 0, {}
 	while at < len(said):
@@ -67,13 +67,13 @@ def predicted(out, journal, learned):
 
 
 def ranks(values):
-	"""Equal values get the mean of their ranks."""
+	"""Ranks values; equal values get the mean of their ranks."""
 	_, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
 	return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
 
 
 def quality(candidates):
-	"""Number of candidates, rank correlation, and slowdown of the first kernels as a ratio."""
+	"""Returns the number of candidates, the rank correlation, and the slowdown of the first kernels as a ratio."""
 	chosen, kernels = [], set()
 	for _, candidate, measured in sorted((guess, candidate, measured) for candidate, (guess, measured) in candidates.items()):
 		if len(kernels) < FIRST[-1] and kernel_of(*candidate) not in kernels:
@@ -86,12 +86,12 @@ def quality(candidates):
 
 
 def qualities(out, journal, learned):
-	"""Problem -> quality, in the order of the journal."""
+	"""Returns problem -> quality, in the order of the journal."""
 	return {problem: quality(candidates) for problem, candidates in predicted(out, journal, learned).items()}
 
 
 def summary(each):
-	"""Mean rank correlation and mean loss of the first kernels, over problems with enough candidates."""
+	"""Returns the mean rank correlation and the mean loss of the first kernels, over problems with enough candidates."""
 	each = [one for one in each if one[0] >= FEWEST]
 	return sum(rank for _, rank, _ in each) / len(each), [math.exp(sum(math.log1p(losses[i]) for *_, losses in each) / len(each)) - 1 for i in range(len(FIRST))]
 

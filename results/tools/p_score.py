@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The P score of Kernel Tuner's methodology (autotuning_methodology 1.1.0) for runs over recorded spaces.
 
-	python3 tests/tools/p_score.py [-e EVALUATIONS] [--median] [--runs RUNS.jsonl]... SPACE.json...
+	python3 results/tools/p_score.py [-e EVALUATIONS] [--median] [--runs RUNS.jsonl]... SPACE.json...
 
 RUNS.jsonl: lines that search_strategies.py --runs and kernel_tuner_runs.py write; SPACE: as for search_strategies.py.
 
@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-FROM, TO = 0.01, 0.95  # of the distance from the median to the optimum
+FROM, TO = 0.01, 0.95  # shares of the distance from the median to the optimum
 
 
 class Run(NamedTuple):
@@ -43,7 +43,7 @@ def read_runs(path: str) -> Iterable[Run]:
 
 
 def best_so_far(times: list[float], evaluations: int) -> list[float]:
-	"""The best after 1, 2, ... evaluations; a run that has ended keeps its last value."""
+	"""Returns the best after 1, 2, ... evaluations; a run that has ended keeps its last value."""
 	found, best = [], math.inf
 	for time in times[:evaluations]:
 		best = min(best, time)
@@ -52,13 +52,13 @@ def best_so_far(times: list[float], evaluations: int) -> list[float]:
 
 
 def random_after(slowest_first: list[float], evaluations: int) -> float:
-	"""The expected result of random search without replacement (over the known times)."""
+	"""Returns the expected result of random search without replacement (over the known times)."""
 	count = len(slowest_first)
 	return slowest_first[min(count - 1, round(evaluations * (count + 1) / (evaluations + 1)))]
 
 
 def cutoff(slowest_first: list[float], share: float) -> int:
-	"""Evaluations after which random search has covered this share of the distance from the median to the optimum."""
+	"""Returns after how many evaluations random search has covered this share of the distance from the median to the optimum."""
 	count, optimum = len(slowest_first), slowest_first[-1]
 	wanted = optimum + (statistics.median(slowest_first) - optimum) * (1 - share)
 	index = next(i for i, time in enumerate(slowest_first) if time <= wanted)
@@ -68,14 +68,14 @@ def cutoff(slowest_first: list[float], share: float) -> int:
 
 
 def span(times: Iterable[float]) -> tuple[int, int]:
-	"""First and last evaluation of the score."""
+	"""Returns the first and last evaluation of the score."""
 	slowest_first = sorted(filter(math.isfinite, times), reverse=True)
 	first, last = cutoff(slowest_first, FROM), cutoff(slowest_first, TO)
 	return max(1, first), max(last, first + 1)
 
 
 def p_score(times: Iterable[float], runs: list[list[float]], evaluations: int, middle=statistics.fmean) -> float:
-	"""times: all configurations of the space; runs: the requests of each run in order; middle: of the runs."""
+	"""times: all configurations of the space. runs: the requests of each run in order. middle: the mean or median over runs."""
 	slowest_first = sorted(filter(math.isfinite, times), reverse=True)
 	optimum, (first, last) = slowest_first[-1], span(slowest_first)
 	curves = [best_so_far(run, evaluations) for run in runs]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the choice of published rules of thumb with the best configuration that a run measured.
 
-	tests/tools/rules_of_thumb.py JOURNAL[.gz]... [--json]
+	results/tools/rules_of_thumb.py JOURNAL[.gz]... [--json]
 
 Each rule tries tiles in its order of preference and takes the first one that the run measured; of several configurations with that
 tile the fastest counts. Shared memory and threads come from the family's JSON, whose expressions are Python's, with the device sheet
@@ -46,13 +46,13 @@ def is_tiled(names):
 
 
 def occupancy_per_iteration(names):
-	"""Blocks of an SM by shared memory only, as a share of its threads, over the iterations along the keys."""
+	"""Returns an SM's blocks by shared memory only, as a share of its threads, over the iterations along the keys."""
 	blocks = names["smem_per_block_bytes"] // names["smem_bytes"]
 	return min(blocks * names["THREADS"] / names["max_threads_per_sm"], 1.0) / ceil_div(names["seq_k"], names["BN"])
 
 
 def fewest_idle_slots(names):
-	"""The useful share of the tiles times the efficiency of their waves, with one block on each SM."""
+	"""Returns the useful share of the tiles times the efficiency of their waves, with one block on each SM."""
 	tiles = ceil_div(names["M"], names["BM"]) * ceil_div(names["N"], names["BN"])
 	useful = names["M"] * names["N"] / (tiles * names["BM"] * names["BN"])
 	return useful * tiles / round_up(tiles, names["sm_count"])
@@ -82,7 +82,7 @@ def device_names(run):
 
 
 def completed(operation, problem, templates):
-	"""The problem, completed with the defaults of keys that the operation got later."""
+	"""Returns the problem, completed with the defaults of keys that were added to the operation later."""
 	with open(f"{templates}/{operation}/operation.json", encoding="utf-8") as file:
 		defaults = {name: key["default"] for name, key in json.load(file)["keys"].items() if "default" in key and name not in problem}
 	names = dict(problem)
@@ -101,7 +101,7 @@ def completed(operation, problem, templates):
 
 
 def names_of(family, problem, device, chosen):
-	"""Every name that the family's expressions may read, and smem_bytes of its first launch."""
+	"""Returns every name that the family's expressions may read, and smem_bytes of its first launch."""
 	names = {**device, **problem, **chosen}
 	for name, constant in family.get("constants", {}).items():
 		names[name] = value(constant["value"] if isinstance(constant, dict) else constant, names)
@@ -110,7 +110,7 @@ def names_of(family, problem, device, chosen):
 
 
 def pick(rule, family, problem, device, measured):
-	"""The fastest evaluation with the tile that the rule prefers; None if the rule does not apply to the family."""
+	"""Returns the fastest evaluation with the tile that the rule prefers, or None if the rule does not apply to the family."""
 	_, applies, tiles, worth = rule
 	best, best_worth = None, None
 	for tile in tiles({**device, **problem}):
@@ -128,7 +128,7 @@ def pick(rule, family, problem, device, measured):
 
 
 def rows_of(events, templates="templates"):
-	"""A row for each problem, family and rule."""
+	"""Returns a row for each problem, family and rule."""
 	run = next(event for event in events if event["event"] == "run")
 	device, rows = device_names(run), []
 	for event in (event for event in events if event["event"] == "problem"):

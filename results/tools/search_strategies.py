@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Measures how soon strategies find good configurations in recorded spaces. The program searches them with `replay:` as on a GPU.
 
-	python3 tests/tools/search_strategies.py spaces [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o TABLE.md] [--svg FILE] [--runs FILE] SPACE...
-	python3 tests/tools/search_strategies.py suites [-n SPLITS] [-o TABLE.md] JOURNAL...
+	python3 results/tools/search_strategies.py spaces [-n SEEDS] [-e EVALUATIONS] [-s STRATEGY[:KNOWN]]... [-o TABLE.md] [--svg FILE] [--runs FILE] SPACE...
+	python3 results/tools/search_strategies.py suites [-n SPLITS] [-o TABLE.md] JOURNAL...
 
 SPACE is a journal (each family of each problem with at least 100 evaluations), or NAME.json of tiletune.recorded, a space that others
 recorded. `spaces` prints optimum / best so far after 25, 50, ... evaluations, as mean over seeds with its standard error; failures
@@ -52,7 +52,7 @@ def time_of(line):
 
 
 class Space:
-	"""A problem of a journal, with one family, or with all if it is None."""
+	"""Selects a problem of a journal, with one family, or with all families if it is None."""
 
 	def __init__(self, file, kernel, problem, family, times):
 		self.file, self.problem, self.family, self.times = file, problem, family, times
@@ -61,7 +61,7 @@ class Space:
 		self.name = os.path.basename(file).split(".")[0]
 
 	def search(self, folder, words, evaluations, roots):
-		"""Times of the evaluations, in their order."""
+		"""Returns the times of the evaluations, in their order."""
 		journal = os.path.join(folder, "journal.jsonl")
 		done = subprocess.run([TILETUNE, "tune", self.what, "-p", self.problem["text"], "--device", f"replay:{os.path.abspath(self.file)}",
 			*(["--family", self.family] if self.family else []), "--evaluations", str(evaluations), "--effort", "thorough", "--fresh", "--journal", journal,
@@ -90,7 +90,7 @@ def spaces_of(path, by_family):
 
 # ---- predictions ----
 def without_model(folder):
-	"""A root whose templates have no time model."""
+	"""Makes a root whose templates have no time model."""
 	for where, _, names in os.walk("templates"):
 		os.makedirs(os.path.join(folder, where), exist_ok=True)
 		for name in names:
@@ -109,7 +109,7 @@ def without_model(folder):
 
 
 class Teacher:
-	"""Corrections learned from all problems but one."""
+	"""Learns corrections from all problems but one."""
 
 	def __init__(self, journals):
 		from tiletune import learn  # pylint: disable=import-outside-toplevel
@@ -118,7 +118,7 @@ class Teacher:
 		self.device, self.names, self.samples = learn.read_features(journals)
 
 	def teach(self, path, families, left_out):
-		"""Writes the corrections for these families; False if no other problem has enough timings."""
+		"""Writes the corrections for these families; returns False if no other problem has enough timings."""
 		samples = {family: [self.learn.Sample(one.problem, [one.configuration, one.measured_us, one.predicted_us, *one.features])
 			for one in self.samples.get(family, ()) if not left_out(one.problem)] for family in families}
 		found = [self.learn.learn_family(family, self.names[family], several, judged=False)
@@ -129,7 +129,7 @@ class Teacher:
 
 
 class Knowledge:
-	"""Options of a search for each KNOWN, and the roots of templates."""
+	"""Holds options of a search for each KNOWN, and the roots of templates."""
 
 	def __init__(self, folder, contenders, journals):
 		known = {name for _, name in contenders}
@@ -155,7 +155,7 @@ class Knowledge:
 
 # ---- spaces ----
 def reached(space, times):
-	"""Optimum / best so far after each number of evaluations."""
+	"""Returns optimum / best so far after each number of evaluations."""
 	shares = []
 	for after in AFTER:
 		best_us = min(times[:after], default=math.inf)
@@ -171,7 +171,7 @@ def contender_of(name):
 
 
 def bench(space, contender, knowledge, seeds, evaluations):
-	"""The times of a search with each seed."""
+	"""Returns the times of a search with each seed."""
 	words, roots = knowledge.of(space, contender[1])
 
 	def one(seed):
@@ -182,7 +182,7 @@ def bench(space, contender, knowledge, seeds, evaluations):
 
 
 def figures_of(space, searches):
-	"""Mean and standard error of the shares."""
+	"""Returns the mean and standard error of the shares."""
 	return [(statistics.fmean(values), statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0)
 		for values in zip(*(reached(space, times) for times in searches))]
 
@@ -193,7 +193,7 @@ def row(title, name, figures, evaluations):
 
 
 def others():
-	"""Results of Kernel Tuner's strategies: space -> [(strategy, shares)]."""
+	"""Returns results of Kernel Tuner's strategies: space -> [(strategy, shares)]."""
 	found = {}
 	with open(os.path.join(HERE, "kernel_tuner.csv"), encoding="utf-8") as file:
 		for space, strategy, *shares in csv.reader(line for line in file if not line.startswith("#")):
@@ -216,7 +216,7 @@ def draw(path, means):
 
 
 def left_out(spaces, all_figures, evaluations):
-	"""Rows: for each space the result of the contender that is best on average on all other spaces."""
+	"""Returns, for each space, the row of the contender that is best on average on all other spaces."""
 	rows = []
 	for i, space in enumerate(spaces):
 		def elsewhere(contender, i=i):
@@ -265,12 +265,12 @@ def run_spaces(options):
 
 # ---- suites ----
 def evaluations_to(space, times):
-	"""Number of evaluations to reach each share of the best; one more than all evaluations if not reached."""
+	"""Returns the number of evaluations to reach each share of the best; one more than all evaluations if a share is not reached."""
 	return [next((i + 1 for i, time in enumerate(times) if time * share <= space.best_us), len(times) + 1) for share in SHARES]
 
 
 def run_split(spaces, folder):
-	"""Sums of evaluations to reach the shares: by physics, and with corrections learned from the first ten problems."""
+	"""Sums the evaluations to reach the shares: with physics only, and with corrections learned from the first ten problems."""
 	from tiletune import learn  # pylint: disable=import-outside-toplevel
 	os.environ["TILETUNE"] = TILETUNE
 	journals = []

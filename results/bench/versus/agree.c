@@ -50,7 +50,7 @@ static uint64_t row_count(const struct plan_buffer *output)
 	return count < output->rows ? count : output->rows;
 }
 
-/* Rows at equal distances, including the first and last; the caller frees them. */
+/* Returns rows at equal distances, including the first and last; the caller frees them. */
 static bool rows_of(struct gpu_session *gpu, const struct timed_run *timed_run,
 	const struct plan_buffer *output, CUdeviceptr data, void **rows)
 {

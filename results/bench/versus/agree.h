@@ -9,12 +9,12 @@
 
 #include "bench/versus/interleaved.h"
 
-/* output is the tensor, and data the address of its set 0. *difference is NaN if an element was
+/* output is the tensor, and data is the address of its set 0. *difference is NaN if an element was
  * not written. */
 bool agree_measure(struct gpu_session *gpu, const struct timed_run *ours,
 	const struct timed_run *theirs, const struct plan_buffer *output, CUdeviceptr data,
 	double *difference);
-/* Maximum difference of two correct kernels, by rounding of products and of the output. */
+/* Maximum difference between two correct kernels, by rounding of products and of the output. */
 double agree_limit(enum dtype in, enum dtype out);
 
 #endif

@@ -15,7 +15,7 @@ enum {
 	ROWS_AT_ONCE_MAX = 16,
 };
 
-/* Queues one run on the session's stream, with that buffer set. */
+/* Queues one run on the session's stream, which uses that buffer set. */
 typedef bool interleaved_run(const void *context, struct gpu_session *gpu, size_t set);
 
 struct timed_run {
@@ -25,17 +25,18 @@ struct timed_run {
 
 	/* set by interleaved_prepare() */
 	double estimate_us;
-	unsigned runs;     /* runs per sample */
-	CUgraphExec graph; /* NULL for single runs */
+	unsigned runs;     /* number of runs per sample */
+	CUgraphExec graph; /* NULL if runs are launched one by one */
 	size_t next_set;
 	CUevent begin, end;
 
-	double *samples_us; /* time per run; one per round, so that sample i of all kernels belongs
-			       together */
+	double *samples_us; /* time per run in us; one per round, so that sample i of all kernels
+			       belongs to one round */
 	size_t sample_count, sample_capacity;
 };
 
-/* Makes the first runs, an estimate, and the graph. A timed_run that fails here is not timed. */
+/* Makes the first runs, estimates the time, and captures the graph. A timed_run that fails here is
+ * not timed. */
 bool interleaved_prepare(struct gpu_session *gpu, struct timed_run *timed_run);
 /* Adds up to `rounds` samples to each, and ends early after `seconds` if at least `least` rounds
  * are done. */
@@ -47,9 +48,9 @@ bool interleaved_rounds(struct gpu_session *gpu, struct timed_run *const *timed_
  * each round is random. Ends like interleaved_rounds(). */
 bool interleaved_gaps(struct gpu_session *gpu, struct timed_run *const *timed_runs, size_t count,
 	size_t least, size_t rounds, double seconds);
-/* Median of the samples. */
+/* Returns the median of the samples. */
 double interleaved_median_us(const struct timed_run *timed_run);
-/* Deletes the samples. */
+/* Deletes all samples. */
 void interleaved_restart(struct timed_run *timed_run);
 void timed_run_release(struct gpu_session *gpu, struct timed_run *timed_run);
 

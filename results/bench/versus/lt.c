@@ -134,7 +134,7 @@ static int data_type(enum dtype dtype)
 /* Sets scales, bias and activation. cuBLASLt's A is our B. */
 static int describe_rest(const struct lt *lt, const struct lt_shape *shape, void *description)
 {
-	/* scalar, a float a row, 1 x 128, 128 x 128 */
+	/* scale modes: scalar, one float per row, 1 x 128 blocks, 128 x 128 blocks */
 	static const int32_t our_b[] = {0, 0, 3, 5}, our_a[] = {0, 0, 3, 4};
 	static const int32_t acts[] = {0, LT_EPILOGUE_RELU, LT_EPILOGUE_GELU};
 	int32_t epilogue = acts[shape->act] | (shape->has_bias ? LT_EPILOGUE_BIAS : 0);
@@ -146,7 +146,7 @@ static int describe_rest(const struct lt *lt, const struct lt_shape *shape, void
 	if (result == 0 && shape->scale != LT_SCALE_NONE)
 		result = lt->description_set(
 			description, LT_DESC_B_SCALE_MODE, &our_a[shape->scale], sizeof(our_a[0]));
-	/* the heuristic must know that there are scales */
+	/* the heuristic must know that the matrices have scales */
 	if (result == 0 && shape->scale != LT_SCALE_NONE)
 		result = lt->description_set(description, LT_DESC_A_SCALE_POINTER, &lt->workspace,
 			sizeof(lt->workspace));

@@ -59,7 +59,7 @@ struct lt {
 		struct lt_heuristic *results, int *found);
 };
 
-/* Keys of the problem beyond the product. */
+/* Keys of the problem in addition to the sizes and types. */
 enum lt_scale { /* in the order of CUBLASLT_MATMUL_MATRIX_SCALE_* of our A */
 	LT_SCALE_NONE,
 	LT_SCALE_TENSOR,
@@ -80,14 +80,15 @@ struct lt_shape {
 	int64_t m, n, k, lda, ldb, ldc;
 	bool b_is_kn;
 	enum dtype in, out;
-	bool fast_accumulation; /* 8-bit inputs: only the tensor cores' reduced-precision sums */
+	bool fast_accumulation; /* for 8-bit inputs: use only the tensor cores' reduced-precision
+				   sums */
 	enum lt_scale scale;
 	enum lt_act act;
-	bool has_bias; /* in C's type */
+	bool has_bias; /* the bias has C's type */
 };
 
 struct lt_tensors {
-	CUdeviceptr a, b, c, scale_a, scale_b, bias; /* 0 if absent */
+	CUdeviceptr a, b, c, scale_a, scale_b, bias; /* 0 if the tensor is absent */
 };
 
 struct lt_product {
@@ -103,7 +104,7 @@ struct lt_product {
 enum status lt_open(
 	struct lt *lt, CUdeviceptr workspace, size_t workspace_bytes, struct error *err);
 void lt_close(struct lt *lt);
-/* Appends "13.1.0"; cublasLtGetVersion() returns 130100. */
+/* Appends the version, such as "13.1.0" (cublasLtGetVersion() returns 130100). */
 void lt_version(const struct lt *lt, struct text *text);
 
 /* Computes fp32 in full fp32 (no TF32), tf32 in TF32, and 16 and 8 bit types with fp32 sums. The
@@ -112,7 +113,7 @@ void lt_version(const struct lt *lt, struct text *text);
 enum status lt_product_init(const struct lt *lt, const struct lt_shape *shape, int wanted,
 	struct lt_product *product, struct error *err);
 void lt_product_release(struct lt_product *product);
-/* Queues one run; returns 0 or cuBLASLt's status. */
+/* Queues one run. Returns 0 or cuBLASLt's status. */
 int lt_product_run(const struct lt_product *product, int pick, const struct lt_tensors *tensors,
 	CUstream stream);
 

@@ -12,10 +12,10 @@
 
 enum {
 	PICK_ROUNDS = 5, /* rounds for selecting among the picks */
-	REMEASURED =
-		4, /* the default, the best of the first LT_PICKS, and the two fastest others */
+	REMEASURED = 4,  /* the default pick, the best of the first LT_PICKS, and the two fastest
+			    others */
 	ROUNDS_LEAST = 7,
-	GAP_ROUNDS = 100, /* maximum */
+	GAP_ROUNDS = 100, /* maximum number of rounds with gaps */
 	TENSOR_A = 0,
 	TENSOR_B = 1,
 	TENSOR_C = 2,
@@ -35,8 +35,8 @@ struct context;
 /* cuBLASLt's timed_runs use the same tensors as ours. */
 struct lt_side {
 	const struct context *context;
-	int only; /* only this product; -1 for all */
-	int pick; /* a product with fewer picks uses its last one */
+	int only; /* index of the only product to run; -1 for all */
+	int pick; /* index of the pick; a product with fewer picks uses its last one */
 };
 
 /* State of one lt_comparison. */
@@ -46,12 +46,12 @@ struct context {
 	struct loaded loaded;
 	struct lt_product products[PRODUCTS_MAX];
 	size_t product_count;
-	CUdeviceptr intermediate; /* between two products; shared by all sets */
+	CUdeviceptr intermediate; /* result of the first product, which all sets share */
 	uint64_t intermediate_bytes;
 	struct lt_side sides[LT_PICKS_MAX];
 	struct timed_run ours, theirs[LT_PICKS_MAX];
 	bool usable[LT_PICKS_MAX];
-	int pick_count; /* number of their picks */
+	int pick_count; /* number of cuBLASLt's picks */
 };
 
 static bool run_ours(const void *context, struct gpu_session *gpu, size_t set)
@@ -115,7 +115,7 @@ static bool load_ours(
 
 		status = kernel_store_wait(store, &subject->build.units[i], &kernel, &err);
 		if (status == STATUS_OK)
-			cubins[i] = kernel->path; /* borrowed */
+			cubins[i] = kernel->path; /* the store owns the path */
 		for (size_t k = 0; k < plan.launch_count && status == STATUS_OK; k++)
 			if (plan.launches[k].unit == i)
 				(void)kernel_take_entry(kernel, &plan.launches[k]);
@@ -131,8 +131,8 @@ static bool load_ours(
 	return context->gpu->failure.outcome == OUTCOME_OK;
 }
 
-/* Runs every pick once, then a few rounds of all that work. A refused pick is skipped. only: this
- * product, or -1 for all together. */
+/* Runs every pick once, then a few rounds of all that work. A refused pick is skipped. only: index
+ * of the product to run, or -1 for all products together. */
 static bool try_picks(struct context *context, int only)
 {
 	struct timed_run *running[LT_PICKS_MAX];
@@ -171,7 +171,7 @@ static bool try_picks(struct context *context, int only)
 	return interleaved_rounds(context->gpu, running, kept, 3, PICK_ROUNDS, pick_seconds);
 }
 
-/* The fastest of the first `limit` picks that is not taken, or -1. */
+/* Returns the fastest of the first `limit` picks that is usable and not in `taken`, or -1. */
 static int fastest_pick(const struct context *context, int limit, const bool *taken)
 {
 	int best = -1;
@@ -210,8 +210,8 @@ static void release_theirs(struct context *context)
 		timed_run_release(context->gpu, &context->theirs[i]);
 }
 
-/* For one product of several: sorts its picks by time, with the default first, so that picks of
- * equal number belong together. */
+/* Sorts the picks of one of several products by time, with the default pick first, so that picks
+ * with the same index belong together. */
 static bool order_picks(struct context *context, int only)
 {
 	struct lt_product *product = &context->products[only];
@@ -234,7 +234,7 @@ static bool order_picks(struct context *context, int only)
 	return true;
 }
 
-/* Time of the best pick over ours in each round; the caller frees the array. */
+/* Returns the time of the best pick over ours in each round; the caller frees the array. */
 static double *round_ratios(const struct timed_run *ours, const struct timed_run *best)
 {
 	double *ratios = memory_zeroed(ours->sample_count, sizeof(*ratios));
@@ -261,8 +261,8 @@ static void compare_rounds(struct lt_comparison *lt_comparison, const struct tim
 	free(ratios);
 }
 
-/* Times ours and the remeasured picks with gaps. The best pick may differ from the one without
- * gaps. */
+/* Times our kernel and the remeasured picks with gaps. The best pick may differ from the one
+ * without gaps. */
 static bool time_gaps(struct context *context, double seconds, struct timed_run *const *running,
 	size_t count, struct lt_comparison *lt_comparison)
 {
@@ -322,7 +322,7 @@ static bool time_interleaved(struct context *context, const struct lt_comparison
 		&lt_comparison->difference);
 }
 
-/* cuBLASLt's products, and the launch between two of them. */
+/* Runs cuBLASLt's products, and the launch between two of them. */
 static bool open_products(struct context *context, const struct lt *lt,
 	const struct subject *subject, const struct lt_comparison_options *options)
 {

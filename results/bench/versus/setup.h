@@ -25,7 +25,7 @@ struct setup {
 	struct device_spec *spec;
 	struct compiler *compiler;
 	struct kernel_store *store;
-	CUdeviceptr workspace; /* cuBLASLt's */
+	CUdeviceptr workspace; /* cuBLASLt's workspace */
 	struct lt lt;
 };
 
@@ -33,16 +33,17 @@ struct setup_options {
 	const char *path;         /* folder with templates/ and configs/ */
 	const char *operation;    /* operation whose templates are loaded */
 	const char *device;       /* number or UUID */
-	const char *cache_folder; /* NULL for the user's folder */
+	const char *cache_folder; /* NULL selects the user's cache folder */
 };
 
 /* Zeroes setup first. The caller releases it in any case. */
 enum status setup_open(const struct setup_options *options, struct setup *setup, struct error *err);
-/* fatal: the context is lost, and only the end of the process frees its memory. */
+/* fatal: the context is lost, so that only the end of the process frees its memory. */
 void setup_release(struct setup *setup, bool fatal);
 
 void setup_print(FILE *out, const struct setup *setup);
-/* format, date, command, tiletune, device, driver, compiler, cuBLASLt, power limit, seconds. */
+/* Writes format, date, command, tiletune, device, driver, compiler, cuBLASLt, power limit,
+ * seconds. */
 struct json *setup_json(const struct setup *setup, const char *format, double seconds);
 enum status setup_write(const char *path, const struct json *json, struct error *err);
 

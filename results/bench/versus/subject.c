@@ -9,7 +9,7 @@
 #include "candidate/candidate.h"
 #include "engine/row.h"
 
-/* The winner or the row of the requested family, or NULL. */
+/* Returns the winner or the row of the requested family, or NULL. */
 static const struct tuned_row *find_row(const struct tuned_entry *entry, const char *family)
 {
 	if (!family || strcmp(entry->winner.result.family, family) == 0)
@@ -40,7 +40,7 @@ static bool is(const struct problem *problem, const char *key, const char *value
 	return strcmp(value_of(problem, key).string, value) == 0;
 }
 
-/* The key's value, or 0. */
+/* Returns the key's value, or 0 if the problem lacks the key. */
 static double number_of(const struct problem *problem, const char *key)
 {
 	double number = 0;
@@ -73,7 +73,7 @@ static char *read_gemm(const struct problem *problem, struct lt_shape *shape)
 	return NULL;
 }
 
-/* m,k times k,n times n,p, in the order of the weights in memory. */
+/* Reads m,k times k,n times n,p; the weights are in memory in this order. */
 static void read_chain(const struct problem *problem, struct lt_shape shapes[PRODUCTS_MAX])
 {
 	const int64_t m = size_of(problem, "m"), k = size_of(problem, "k");
@@ -88,7 +88,8 @@ static void read_chain(const struct problem *problem, struct lt_shape shapes[PRO
 	}
 }
 
-/* Returns the reason for refusing, or NULL. The activation is between the two products. */
+/* Returns the reason for refusing the problem, or NULL. The activation is between the two
+ * products. */
 static char *read_products(const struct problem *problem, struct subject *subject)
 {
 	const int act = name_find(value_of(problem, "act").string, lt_act_names);

@@ -28,7 +28,7 @@ static bool counts(const struct lt_comparison *lt_comparison)
 	return !lt_comparison->skipped && lt_comparison->agrees;
 }
 
-/* " row scales, bias, gelu_tanh": the keys without their default values. */
+/* Appends keys that differ from their default values, such as " row scales, bias, gelu_tanh". */
 static void mode_append(const struct lt_shape *shape, struct text *text)
 {
 	if (shape->scale != LT_SCALE_NONE)
@@ -39,7 +39,7 @@ static void mode_append(const struct lt_shape *shape, struct text *text)
 		text_appendf(text, " %s", lt_act_names[shape->act]);
 }
 
-/* "4096x4096x4096 bf16", followed by keys without their default values. */
+/* Appends "4096x4096x4096 bf16", followed by keys that differ from their default values. */
 static void title_of(const struct lt_comparison *lt_comparison, struct text *text)
 {
 	const struct lt_shape *shape = &lt_comparison->shape;
@@ -111,7 +111,8 @@ static char *group_name(const struct lt_comparison *lt_comparison)
 	return text_detach(&text);
 }
 
-/* The ratios of a group, or of all if it is NULL; the caller frees the array. */
+/* Returns the ratios of a group, or of all comparisons if it is NULL; the caller frees the
+ * array. */
 static double *ratios_of(
 	const struct lt_comparison *comparisons, size_t count, const char *group, size_t *found)
 {
@@ -129,7 +130,7 @@ static double *ratios_of(
 
 typedef void group_visit(const char *name, const double *ratios, size_t count, void *context);
 
-/* Visits groups in the order of their first entries, then all together. */
+/* Visits the groups in the order of their first entries, then all comparisons together. */
 static void visit_groups(
 	const struct lt_comparison *comparisons, size_t count, group_visit *visit, void *context)
 {
@@ -168,7 +169,7 @@ void summary_print_groups(FILE *out, const struct lt_comparison *comparisons, si
 
 /* ---- expectations of a comparison ---- */
 enum figure {
-	MEAN, /* geometric */
+	MEAN, /* geometric mean of the ratios */
 	LOWEST,
 	WINS,         /* share of ratios above 1 */
 	MEAN_OF_WINS, /* geometric mean of the ratios above 1 */
@@ -187,8 +188,8 @@ struct promise {
 	enum dtype in;
 	int alignment;      /* enum alignment_class, or -1 for any */
 	const char *family; /* requested family; NULL for winners */
-	int64_t m, n, k;    /* 0 for any */
-	int64_t m_most;     /* 0 for any */
+	int64_t m, n, k;    /* 0 matches any size */
+	int64_t m_most;     /* maximum of m; 0 matches any size */
 	enum lt_scale scale;
 	bool has_bias, is_chain;
 };
@@ -228,7 +229,7 @@ static const struct promise promises[] = {
 		.has_bias = true},
 	{"bf16 with bias, lowest", 0.96, LOWEST, .in = DTYPE_BF16, .alignment = ALIGNED,
 		.has_bias = true},
-	/* 78 of the 187 problems of suite chain_map, compared with two calls */
+	/* suite chain_map has 187 problems, of which 78 win against two calls */
 	{"two products fused, share that wins", 78.0 / 187, WINS, .in = DTYPE_BF16, .alignment = -1,
 		.is_chain = true},
 	{"two products fused, mean of those that win", 1.55, MEAN_OF_WINS, .in = DTYPE_BF16,
@@ -249,7 +250,7 @@ static bool concerns(const struct promise *promise, const struct lt_comparison *
 				       lt_comparison->shape.k == promise->k));
 }
 
-/* The figure over ratios above 1, which are moved to the front. */
+/* Computes the figure over the ratios above 1, which it moves to the front. */
 static double of_wins(enum figure figure, double *ratios, size_t count)
 {
 	size_t wins = 0;

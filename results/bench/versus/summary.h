@@ -9,16 +9,17 @@
 
 #include "bench/versus/lt_comparison.h"
 
-/* Each prints one line, with ratios as [quartiles]. */
+/* Each function prints one line, with ratios as [quartiles]. */
 void summary_print_head(FILE *out);
 void summary_print_comparison(FILE *out, const struct lt_comparison *lt_comparison);
-/* Geometric mean, lowest and number of ratios by type and alignment, and of all. */
+/* Prints geometric mean, lowest and number of ratios by type and alignment, and for all
+ * together. */
 void summary_print_groups(FILE *out, const struct lt_comparison *comparisons, size_t count);
 /* Prints "NAME: VALUE (promised: LIMIT) ok|MISSED" for every promise that these comparisons can
  * answer, and returns how many were missed. family is the requested one, or NULL for winners. */
 unsigned summary_print_promises(
 	FILE *out, const struct lt_comparison *comparisons, size_t count, const char *family);
-/* [{"problem", "family", "ours_tflops", ...}] and [{"group", ...}] */
+/* Return [{"problem", "family", "ours_tflops", ...}] and [{"group", ...}]. */
 struct json *summary_entries_json(const struct lt_comparison *comparisons, size_t count);
 struct json *summary_groups_json(const struct lt_comparison *comparisons, size_t count);
 
