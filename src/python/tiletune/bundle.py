@@ -34,7 +34,7 @@ ALIGNMENT = 16
 
 
 def stored(tensor: Tensor) -> str:
-    """The type in memory."""
+    """Returns the type of the elements in memory."""
     return "fp32" if tensor.dtype == "tf32" else tensor.dtype
 
 
@@ -59,7 +59,7 @@ class Bundle:
         self.lock = threading.Lock()
 
     def op(self, operation: str, *, description: Optional[str] = None, **keys: Any) -> Operator:
-        """An operation of the bundle. keys: keys that tensors do not determine. description: the JSON of an own kernel."""
+        """Returns an operation of the bundle. keys: keys that tensors do not determine. description: the JSON of an own kernel."""
         found = Operation(description) if description else Operation.find(operation)
         if found is None:
             raise Error(f"{operation}: expected a folder of templates/, found none", "description: the JSON file of an own kernel")
@@ -88,7 +88,7 @@ class Bundle:
                 warnings.warn(f"{self.path} was tuned on {self.device}, this GPU is {found}: other kernels may be faster here", stacklevel=4)
 
     def capture(self, stream: int) -> int:
-        """The number of the graph that the stream is captured into, or 0."""
+        """Returns the number of the graph that the stream is captured into, or 0."""
         status, number = ctypes.c_int(), ctypes.c_uint64()
         if self.library.driver.cuStreamGetCaptureInfo_v2(ctypes.c_void_p(stream), ctypes.byref(status), ctypes.byref(number), None, None, None):
             return 0
@@ -100,7 +100,7 @@ class Operator:
 
     def __init__(self, bundle: Bundle, operation: Operation, keys: dict[str, Any]):
         self.bundle, self.operation, self.keys = bundle, operation, keys
-        # tensors that every problem has come first
+        # tensors of every problem come first
         self.order = sorted(operation.declared, key=lambda name: "when" in operation.declared[name])
         self.outputs = [name for name, item in operation.declared.items() if item.get("role", "in") == "out"]
         self.plans: dict[Any, Plan] = {}
@@ -159,7 +159,7 @@ class Operator:
         return plan
 
     def solve(self, shapes: Mapping[str, tuple[Any, Any, str]]) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The problem and all its tensors, derived from the given ones."""
+        """Returns the problem and all its tensors, derived from the given ones."""
         inputs = {name: Tensor(name, *item, "") for name, item in shapes.items()
             if name not in self.outputs and len(item[0]) == len(self.operation.declared[name]["shape"])}
         problem = self.operation.solve(inputs, self.keys)
@@ -220,7 +220,7 @@ class Operator:
         run.launch(stream)
 
     def kernel(self, plan: Plan, is_captured: bool) -> Kernel:
-        """One kernel for all runs, but one per run if it has variables in constant memory."""
+        """Returns one kernel for all runs, or one per run if the kernel has variables in constant memory."""
         number = plan.entry.address.value or 0
         with self.bundle.lock:
             kernel = self.kernels.get(number)
@@ -263,7 +263,7 @@ class Operator:
             found = tuple(self.allocate(tensors[0], all_tensors[key]) for key in self.outputs)
             return found[0] if len(found) == 1 else found or None
 
-        self.library = torch.library.Library(namespace, "FRAGMENT")  # the registration ends when it is collected
+        self.library = torch.library.Library(namespace, "FRAGMENT")  # the registration ends when the object is collected
         self.library.define(f"{short}({arguments}) -> {result}")
         self.library.impl(short, launch, "CompositeExplicitAutograd")
         torch.library.register_fake(name, fake, lib=self.library)

@@ -34,7 +34,7 @@ Progress = Union[None, bool, Callable[[str], None]]
 
 
 def find_program() -> str:
-    """Searches TILETUNE, the environment's bin, the place of `make install`, a checkout's build, then PATH."""
+    """Searches $TILETUNE, the environment's bin, the place of `make install`, a checkout's build, then PATH."""
     here = os.path.dirname(os.path.abspath(__file__))
     places = [os.environ.get("TILETUNE"), os.path.join(sysconfig.get_path("scripts"), "tiletune"),
         os.path.join(here, *[".."] * 4, "bin", "tiletune"), os.path.join(here, *[".."] * 3, "build", "tiletune"),
@@ -51,7 +51,7 @@ SHORT = {"-p": "problem", "-o": "output", "-d": "device", "-f": "family", "-w": 
 
 
 def in_python(text: Optional[str]) -> Optional[str]:
-    """A message of the program with arguments instead of options: `--cache-dir DIR` is cache_dir="DIR"."""
+    """Rewrites a message of the program with arguments instead of options: `--cache-dir DIR` becomes cache_dir="DIR"."""
     def argument(match: re.Match[str]) -> str:
         name = match["long"].replace("-", "_") if match["long"] else SHORT.get(match["short"], match["short"])
         return name + (f'="{match["value"]}"' if match["value"] and not name.startswith("-") else match["space"] or "")
@@ -60,7 +60,7 @@ def in_python(text: Optional[str]) -> Optional[str]:
 
 
 def words_of(options: Mapping[str, Any]) -> list[str]:
-    """Options as command-line words: True gives only the name, None and False nothing, and a list repeats the option."""
+    """Returns options as command-line words: True gives only the name, None and False nothing, and a list repeats the option."""
     words = []
     for name, value in options.items():
         for item in value if isinstance(value, (list, tuple)) else [value]:
@@ -72,7 +72,8 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
 
 def run(*words: str, accepted: Iterable[int] = (0,), progress: Progress = None, environment: Optional[Mapping[str, str]] = None,
         **options: Any) -> tuple[int, str]:
-    """The exit code and standard output. Raises Error for any code that is not accepted, and for a failure without the requested JSON."""
+    """Returns the exit code and standard output. Raises Error for any code that is not accepted, and for a failure without the requested
+    JSON."""
     command = [find_program(), *words, *words_of(options), *(["--progress"] if progress and words[0] == "tune" else [])]
     said: list[str] = []
 
@@ -124,13 +125,13 @@ def problems_of(problems: Union[None, ProblemLike, Iterable[ProblemLike]]) -> li
 
 @functools.lru_cache(maxsize=None)
 def option_names(program: str, name: str) -> frozenset[str]:
-    """The options of a command, from its help."""
+    """Returns the options of a command, from its help."""
     text = subprocess.run([program, "help", name], stdout=subprocess.PIPE, text=True, check=False, stdin=subprocess.DEVNULL).stdout
     return frozenset(found.replace("-", "_") for found in re.findall(r"^ +(?:-\w, )?--([a-z][a-z0-9-]*)", text, re.MULTILINE))
 
 
 def split(name: str, problem: Union[None, ProblemLike, Iterable[ProblemLike]], named: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """The problems, and the options of a command. Keywords that are not options are keys of the problem."""
+    """Returns the problems and the options of a command. Keywords that are not options are keys of the problem."""
     options = option_names(find_program(), name)
     keys = {key: value for key, value in named.items() if key not in options}
     if keys and problem is not None:
@@ -162,7 +163,7 @@ class CheckRow:
     verdict: str
     reason: str
     baseline_us: Optional[float]
-    now_us: Optional[float]  # None if not timed
+    now_us: Optional[float]  # None if the entry was not timed
     row: dict[str, Any]  # all data of the check about this entry
 
 
@@ -171,7 +172,7 @@ class Check:
     """is_regression: slower beyond threshold and noise, or other bits. is_inconclusive: the measurements do not decide."""
 
     exit_code: int
-    counts: dict[str, int]  # counts by verdict
+    counts: dict[str, int]  # number of entries by verdict
     rows: list[CheckRow]
     document: dict[str, Any]  # tiletune.check/1
 
@@ -198,7 +199,7 @@ class Judgement:
 
     exit_code: int
     verdict: str
-    reason: Optional[str]  # why it is not right, or a remark about its time
+    reason: Optional[str]  # reason why the kernel is not right, or a remark about its time
     time_us: Optional[float]  # None if not timed
     slowdown: Optional[float]  # time over the baseline's; None if not compared
     document: dict[str, Any]  # tiletune.judgement/1
@@ -255,7 +256,7 @@ def new(source: str, output: Optional[str] = None, **options: Any) -> dict[str, 
 
 @dataclass(frozen=True)
 class Validation:
-    """Whether a file is valid, and the error if not."""
+    """Whether a file is valid, and the error if it is not."""
 
     file: str
     format: Optional[str]

@@ -35,7 +35,7 @@ DEVICE = "TILETUNE_AUTOTUNE_DEVICE"  # the hello answer of these processes
 IMPORT_ERRORS = "TILETUNE_AUTOTUNE_IMPORT"  # a file for the traceback of a failed import of the user's module
 OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")  # members of triton.Config other than the kernel's constants
 DEFAULTS = {"num_ctas": 1, "maxnreg": None, "ir_override": None}
-SPACE_LISTED_MAX = 100_000  # a space is listed for prune_configs_by up to this size
+SPACE_LISTED_MAX = 100_000  # a space of up to this size is listed for prune_configs_by
 # A worker process is a job of one rank, see decorator_kernel.be_alone().
 ONE_RANK = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0"}
 kernels: dict[str, Any] = {}  # the decorated kernels of this process by qualified name
@@ -90,7 +90,7 @@ class Space:
         return tuple(configuration[name] for name in self.objects)
 
     def holds(self, configuration: Mapping[str, Any]) -> bool:
-        """Whether the space has this configuration."""
+        """Returns whether the space has this configuration."""
         if any(configuration.get(name) not in values for name, values in self.objects.items()) or configuration.keys() != self.objects.keys():
             return False
         return self.key(configuration) in self.by_values if self.is_list else all(self.meets(text, configuration) for text in self.constraints)
@@ -100,7 +100,7 @@ class Space:
         return bool(eval(text, {"__builtins__": {"min": min, "max": max, "abs": abs}}, dict(configuration)))  # pylint: disable=eval-used  # the program's own text
 
     def config(self, configuration: Mapping[str, Any]) -> Any:
-        """The triton.Config of a written configuration."""
+        """Returns the triton.Config of a written configuration."""
         if self.is_list:
             return self.by_values[self.key(configuration)]
         found = {name: self.objects[name][value] for name, value in configuration.items()}
@@ -108,12 +108,12 @@ class Space:
         return self.config_class(found, **options)
 
     def configuration(self, config: Any) -> dict[str, Any]:
-        """The written configuration of a triton.Config."""
+        """Returns the written configuration of a triton.Config."""
         row = {**config.kwargs, **{name: getattr(config, name, DEFAULTS.get(name)) for name in OPTIONS}}
         return {name: self.value(name, row.get(name)) for name in self.objects}
 
     def legal(self, listed: Sequence[Mapping[str, Any]] | None) -> Iterator[dict[str, Any]]:
-        """The configurations in order. listed: those that remain after pruning; None for all."""
+        """Yields the configurations in order. listed: those that remain after pruning; None for all."""
         if listed is not None:
             yield from map(dict, listed)
             return
@@ -126,11 +126,11 @@ class Space:
                 yield configuration
 
     def expression(self, listed: Sequence[Mapping[str, Any]]) -> str:
-        """An expression that only these configurations satisfy."""
+        """Returns an expression that only these configurations satisfy."""
         return " or ".join("(" + " and ".join(f"{name} == {value!r}" for name, value in row.items()) + ")" for row in listed)
 
     def members(self, listed: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
-        """The members of a kernel's JSON that describe the space."""
+        """Returns the members of a kernel's JSON that describe the space."""
         constraints = [{"expr": text, "why": "a constraint of the decorator"} for text in self.constraints]
         if self.is_list:
             constraints = [{"expr": self.expression(list(self.legal(None))), "why": "the decorator's list of configurations"}]
@@ -164,7 +164,7 @@ def file_lock(path: str, seconds: float) -> Iterator[bool]:
 
 
 def torch_module() -> Any:
-    """The torch module, if the program has imported it."""
+    """Returns the torch module, if the program has imported it."""
     return sys.modules.get("torch")
 
 
@@ -174,7 +174,7 @@ def device_name() -> str:
 
 
 def greeting(can_prepare: bool) -> dict[str, Any]:
-    """Versions, device and abilities, as tiletune.program answers `hello`."""
+    """Returns versions, device and abilities, as tiletune.program answers `hello`."""
     torch, triton = torch_module(), sys.modules.get("triton")
     versions = {"python": sys.version.split()[0], **{name: getattr(module, "__version__", "?") for name, module in (("torch", torch), ("triton", triton)) if module}}
     device: dict[str, Any] = {"name": device_name()}
@@ -186,7 +186,7 @@ def greeting(can_prepare: bool) -> dict[str, Any]:
 
 
 def default_store() -> Any:
-    """The store that all ranks of torch.distributed share, or None for a single process."""
+    """Returns the store that all ranks of torch.distributed share, or None for a single process."""
     torch = torch_module()
     distributed = getattr(torch, "distributed", None)
     if not distributed or not distributed.is_available() or not distributed.is_initialized() or distributed.get_world_size() < 2:
@@ -195,7 +195,7 @@ def default_store() -> Any:
 
 
 def wait_in_store(store: Any, name: str, seconds: float) -> bytes | None:
-    """None if no process writes the value within this time."""
+    """Returns None if no process writes the value within this time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if store.check([name]):
@@ -205,7 +205,8 @@ def wait_in_store(store: Any, name: str, seconds: float) -> bytes | None:
 
 
 class Results:
-    """The tuned file of a kernel, and next to it FILE.kernels: the kernel's JSON and the recorded calls, which `tiletune check` repeats."""
+    """Represents a kernel's tuned file, and next to it FILE.kernels: the kernel's JSON and the recorded calls, which `tiletune check`
+    repeats."""
 
     def __init__(self, path: str, name: str) -> None:
         self.path = os.path.abspath(path)
@@ -223,7 +224,7 @@ class Results:
             raise Error(f"{self.calls}: not a record of calls ({error})", "remove the file; the next run writes it again") from None
 
     def entry(self, problem: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The entry of a problem."""
+        """Returns the entry of a problem."""
         from .tuned import load  # pylint: disable=import-outside-toplevel
         if not os.path.exists(self.path):
             return None
@@ -235,7 +236,7 @@ class Results:
 
 
 def calls_text(document: Mapping[str, Any]) -> str:
-    """The module on the first line and one line per call, so that a change of one call changes one line."""
+    """Writes the module on the first line and one line per call, so that a change of one call changes one line."""
     return "".join(json.dumps(line) + "\n" for line in [{name: value for name, value in document.items() if name != "calls"}, *document["calls"]])
 
 
@@ -246,13 +247,13 @@ def read_calls(path: str) -> dict[str, Any]:
 
 
 def place_of(record: Mapping[str, Any]) -> tuple[str, str]:
-    """Where a kernel is: the same for a file that is run and for one that is imported."""
+    """Returns where a kernel is: the same for a file that is run and for one that is imported."""
     return os.path.normpath(os.path.join(record.get("root", ""), record.get("file", ""))), record.get("kernel", "")
 
 
 # ---- the kernel ----
 def types_of(arguments: Mapping[str, Any]) -> str:
-    """The types of the tensors as a word: float16x3_int32."""
+    """Returns the types of the tensors as a word: float16x3_int32."""
     names = [str(value.dtype).removeprefix("torch.") for value in arguments.values() if hasattr(value, "dtype")]
     groups = [(name, len(list(group))) for name, group in itertools.groupby(names)]
     return word_of("_".join(f"{name}x{count}" if count > 1 else name for name, count in groups)) or "none"
@@ -314,7 +315,7 @@ def tuned_kernel_class() -> Any:
                 self.nargs = None
 
         def choose(self, args: Any, kwargs: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
-            """The configuration for these arguments, or None to let self.fallback tune."""
+            """Returns the configuration for these arguments, or None to let self.fallback tune."""
             from .decorator_call import Unrecordable  # pylint: disable=import-outside-toplevel
             listed = None
             if self.early_config_prune or self.perf_model:
@@ -362,7 +363,7 @@ def tuned_kernel_class() -> Any:
 
         @property
         def wait_s(self) -> float:
-            """Seconds to wait for another process that tunes."""
+            """Returns the seconds to wait for another process that tunes."""
             return 2 * self.budget + 120
 
         def tuned(self, results: Results, problem: dict[str, Any], args: Any, kwargs: Mapping[str, Any], listed: Any) -> dict[str, Any]:
@@ -379,7 +380,7 @@ def tuned_kernel_class() -> Any:
                 return self.tune(results, problem, args, kwargs, listed)
 
         def known(self, results: Results, problem: dict[str, Any], listed: Any) -> dict[str, Any] | None:
-            """The configuration in the file, if it belongs to the kernel's current source and space and no configuration is new."""
+            """Returns the configuration in the file, if it belongs to the kernel's current source and space and no configuration is new."""
             entry = results.entry(problem)
             if not entry:
                 return None
@@ -405,21 +406,21 @@ def tuned_kernel_class() -> Any:
             return found
 
         def problem(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-            """The key's values and the types of the tensors. A value that is not an integer becomes a word."""
+            """Returns the key's values and the types of the tensors. A value that is not an integer becomes a word."""
             values = {name: arguments[name] for name in self.keys if name in arguments}
             return {**{name: value if isinstance(value, int) and not isinstance(value, bool) else word_of(value) for name, value in values.items()},
                 "tensors": types_of(arguments)}
 
         def source_hash(self) -> str:
-            """A hash of the kernel's source, including the functions that it calls if Triton knows them."""
+            """Returns a hash of the kernel's source, including the functions that it calls if Triton knows them."""
             key = getattr(self.base_jit, "cache_key", None)
-            if key is None:  # triton's interpreter has none
+            if key is None:  # functions of triton's interpreter lack a hash
                 source = inspect.getsource(self.base_fn)
-                key = source[source.index("def "):]  # source without decorators
+                key = source[source.index("def "):]  # the source without decorators
             return hashlib.sha256(key.encode()).hexdigest()[:16]
 
         def module(self, folder: str) -> dict[str, Any]:
-            """How a worker process imports the kernel's module."""
+            """Returns how a worker process imports the kernel's module."""
             from .decorator_call import Unrecordable  # pylint: disable=import-outside-toplevel
             name, file = self.base_fn.__module__, inspect.getsourcefile(self.base_fn)
             spec = getattr(sys.modules.get(name), "__spec__", None)
@@ -436,7 +437,7 @@ def tuned_kernel_class() -> Any:
 
         # ---- tuning ----
         def untried(self, call: Mapping[str, Any], listed: Any) -> str | None:
-            """An expression for the configurations that earlier runs of this call did not try, or None."""
+            """Returns an expression for the configurations that earlier runs of this call did not try, or None."""
             if call["tried"] is None:
                 return "1"
             if self.space.is_list or listed is not None:
@@ -484,7 +485,7 @@ def tuned_kernel_class() -> Any:
                 "keys": keys, **self.space.members(listed)}
 
         def environment(self) -> dict[str, str]:
-            """Environment of the program that runs the kernel: this Python, its path, this GPU, no rank of a job."""
+            """Returns the environment of the program that runs the kernel: this Python, its path, this GPU, no rank of a job."""
             environment = {name: value for name, value in os.environ.items() if not name.startswith("TORCHELASTIC_")}
             if "RANK" in environment:
                 environment.update(ONE_RANK)

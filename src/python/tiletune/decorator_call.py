@@ -109,7 +109,7 @@ class Recorder:
         return {"storage": span[0], "dtype": dtype_name(value), "size": list(value.shape), "stride": stride, "offset": offset}
 
     def finish(self) -> list[dict[str, Any]]:
-        """The storages. Offsets of arrays count from the original allocation; subtract "first"."""
+        """Returns the storages. Offsets of arrays count from the original allocation; subtract "first"."""
         for (_, dtype, device), (_, first, end, value) in self.spans.items():
             first -= first % 16  # preserves the alignment that the compiler assumes
             record = {"dtype": dtype, "device": device, "first": first, "count": end - first, "torch": not isinstance(value, numpy.ndarray)}
@@ -123,7 +123,7 @@ class Recorder:
             flat = torch.as_strided(value.detach(), (end - first,), (1,), first)
         sample = flat[:SAMPLE_ELEMENTS]
         sample = (sample.float().cpu().numpy() if is_real(flat) else sample.cpu().numpy()) if not isinstance(sample, numpy.ndarray) else sample
-        has_infinity = is_real(flat) and bool(numpy.isinf(sample).any()) and not numpy.isnan(sample).any()  # -inf marks a mask
+        has_infinity = is_real(flat) and bool(numpy.isinf(sample).any()) and not numpy.isnan(sample).any()  # -inf elements belong to a mask
         limit = VALUES_BYTES_MAX if has_infinity or not is_real(flat) else SMALL_BYTES
         if flat.nbytes <= limit:
             raw = (flat if isinstance(flat, numpy.ndarray) else bits(flat.contiguous() if flat.dtype != torch.bool else flat.to(torch.int8)).cpu().numpy()).tobytes()
@@ -137,14 +137,14 @@ class Recorder:
             return {"range": [int(flat.min()), int(flat.max()) + 1]}
         finite = sample[numpy.isfinite(sample)].astype(float)
         mean, std = (float(finite.mean()), float(finite.std())) if len(finite) else (0.0, 1.0)
-        if not (abs(mean) < 1e4 and 1e-6 < std < 1e4):  # memory that was not written yet, or constants
+        if not (abs(mean) < 1e4 and 1e-6 < std < 1e4):  # the memory was not written yet, or holds constants
             mean, std = (mean if abs(mean) < 1e4 else 0.0), 1.0 if std >= 1e4 or not mean else 0.0
         return {"mean": mean, "std": std}
 
 
 # ---- the grid ----
 class Meta(dict[str, Any]):
-    """The argument of a grid function, which records the parameters that the function reads. Heuristics are computed on reading."""
+    """Argument of a grid function. It records the parameters that the function reads. Heuristics are computed when they are read."""
 
     def __init__(self, values: Mapping[str, Any], parameters: Sequence[str], heuristics: Mapping[str, Callable[[Any], Any]]) -> None:
         super().__init__(values)
@@ -160,7 +160,7 @@ class Meta(dict[str, Any]):
 
 
 def grid_table(grid: Any, arguments: Mapping[str, Any], parameters: Mapping[str, Mapping[Any, Any]], heuristics: Mapping[str, Any]) -> dict[str, Any]:
-    """The grid for each combination of the parameters that it depends on. parameters: by name, objects by written value."""
+    """Returns the grid for each combination of the parameters that it depends on. parameters: by name, objects by written value."""
     if not callable(grid):
         return {"reads": [], "rows": [[[], list(grid)]]}
     reads: list[str] = []
@@ -196,7 +196,7 @@ def grid_of(table: Mapping[str, Any], configuration: Mapping[str, Any]) -> tuple
 
 # ---- the receiving process ----
 def storages_of(call: Mapping[str, Any], folder: str, seed: int, is_meta: bool = False) -> list[Any]:
-    """New memory for all tensors of a call, filled with data. is_meta: without memory, for a compiler."""
+    """Allocates memory for all tensors of a call, filled with data. is_meta: without memory, for a compiler."""
     made = []
     for number, record in enumerate(call["storages"]):
         if record["torch"]:
@@ -242,7 +242,7 @@ def restored(value: Any, call: Mapping[str, Any], storages: Sequence[Any], find:
 
 
 def arrays_in(value: Any) -> Iterator[dict[str, Any]]:
-    """The arrays of a recorded argument."""
+    """Yields the arrays of a recorded argument."""
     if isinstance(value, dict):
         (kind, content), = value.items()
         if kind == "array":

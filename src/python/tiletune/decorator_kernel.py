@@ -87,7 +87,7 @@ class KernelProgram(Program):
             self.say(protocol="tiletune.program/1", **greeting(bool(self.compile)))
 
     def find(self, module: str, name: str) -> Any:
-        """An object of the user's program."""
+        """Returns an object of the user's program."""
         if module == "__main__":
             return self.kernel.base_fn.__globals__[name]
         return getattr(importlib.import_module(module), name)
@@ -127,8 +127,8 @@ class KernelProgram(Program):
         return positional, named, {**dict(zip(self.kernel.arg_names, positional)), **named}
 
     def bound(self, call: dict[str, Any], configuration: dict[str, Any], storages: list[Any]) -> Callable[..., Any]:
-        """A function that runs the kernel with the user's hooks, like triton.autotune. It calls its argument (a function) before
-                the post-hook, and returns that function's result."""
+        """Returns a function that runs the kernel with the user's hooks, like triton.autotune. It calls its argument (a function) before
+        the post-hook, and returns that function's result."""
         kernel, config = self.kernel, self.kernel.space.config(configuration)
         positional, named, every = self.arguments(call, configuration, storages)
         grid = grid_of(call["grid"], configuration)
@@ -166,8 +166,9 @@ class KernelProgram(Program):
         return self.code_of(compiled, call, configuration)
 
     def code_of(self, compiled: Any, call: dict[str, Any], configuration: dict[str, Any]) -> str | None:
-        """A hash of everything that a launch with this configuration executes. Configurations with the same hash are one kernel, which is timed once
-                per round, so that noise cannot prefer the later of them. None: unknown, or hooks may distinguish configurations."""
+        """Returns a hash of everything that a launch with this configuration executes. Configurations with the same hash are one kernel,
+        which is timed once per round, so that noise cannot prefer the later of them. None: unknown, or hooks may distinguish
+        configurations."""
         kernel, config = self.kernel, self.kernel.space.config(configuration)
         cubin = getattr(compiled, "asm", {}).get("cubin")
         constants = {parameter.name for parameter in getattr(kernel.base_jit, "params", ()) if parameter.is_constexpr}
@@ -192,8 +193,8 @@ class KernelProgram(Program):
 
 
 class Attempts:
-    """Configurations that were tried as the reference and failed, in a file, because a crash ends this process. They are skipped
-        for some minutes only, so that a process killed from outside does not change the reference permanently."""
+    """Stores the configurations that were tried as the reference and failed in a file, because a crash ends this process. They are skipped
+    for some minutes only, so that a process killed from outside does not change the reference permanently."""
 
     def __init__(self, identity: str) -> None:
         folder = os.path.join(cache_folder(), "references")
@@ -247,7 +248,7 @@ class KernelData(Data):
         self.sets += [[copy_of(storage) for storage in first] for _ in range(count - 1)]
 
     def arrays(self, name: str, storages: list[Any]) -> list[Any]:
-        """The arrays of an argument, in these storages."""
+        """Returns the arrays of an argument, in these storages."""
         arguments = {**dict(zip(self.program.kernel.arg_names, self.call["args"])), **self.call["kwargs"]}
         return [restored({"array": record}, self.call, storages, self.program.find) for record in arrays_in(arguments.get(name))]
 
@@ -257,14 +258,14 @@ class KernelData(Data):
                 assign(storages[number], self.pristine[number])
 
     def run(self, configuration: dict[str, Any], storages: list[Any]) -> list[Any]:
-        """The storages after a run. They are copied before a post-hook is called, because it may restore them."""
+        """Returns the storages after a run. They are copied before a post-hook is called, because it may restore them."""
         has_hook = self.program.kernel.user_defined_post_hook
         taken = self.program.bound(self.call, configuration, storages)(lambda: list(map(copy_of, storages)) if has_hook else storages)
         synchronise()
         return taken
 
     def reference_run(self, first: list[Any]) -> tuple[dict[str, Any], list[Any]]:
-        """The first configuration that runs, and the storages after it. The contents of `first` do not change."""
+        """Returns the first configuration that runs, and the storages after it. The contents of `first` do not change."""
         failure: Exception = NoReference("every configuration has failed")
         attempts = Attempts(json.dumps([os.getcwd(), self.program.name, self.call["source"], self.call["problem"]]))
         for configuration in self.program.kernel.space.legal(self.call["configurations"]):
@@ -370,7 +371,7 @@ class KernelJob(Job):
 
 
 def is_harmless(error: Exception) -> bool:
-    """Whether this process can run other kernels after the exception. On a GPU this holds only if no kernel was launched."""
+    """Returns whether this process can run other kernels after the exception. On a GPU this holds only if no kernel was launched."""
     return not on_gpu() or outcome_of(error) in (*HARMLESS, "out_of_memory")
 
 

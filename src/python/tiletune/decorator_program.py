@@ -3,9 +3,9 @@
 
     python3 -m tiletune.decorator_program NAME SOURCE_HASH
 
-The process that tunes has told about the device in the environment, so that `hello` is answered before the user's module is
-imported: processes that compile start meanwhile. decorator_server.py has imported torch for all of them. The source hash makes results
-of another source invalid.
+The process that tunes describes the device in the environment. The program therefore answers `hello` before it imports the user's module,
+and processes that compile start meanwhile. decorator_server.py has imported torch for all of them. The source hash makes results of another
+source invalid.
 """
 from __future__ import annotations
 

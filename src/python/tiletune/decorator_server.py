@@ -33,13 +33,13 @@ PRELOADED = ("numpy", "torch", "triton", "triton.language", "triton.runtime.auto
 
 # ---- the process that tunes ----
 class Started:
-    """The server of this process."""
+    """Represents the server of this process."""
     name = ""
     process: subprocess.Popen[bytes] | None = None
 
 
 def start(environment: Mapping[str, str]) -> str:
-    """Starts the server unless it runs. Returns what SERVER should be for its clients."""
+    """Starts the server unless it runs. Returns the value of SERVER for its clients."""
     if os.environ.get(SERVER) == "none":
         return "none"
     if Started.process is None or Started.process.poll() is not None:
@@ -54,7 +54,7 @@ def start(environment: Mapping[str, str]) -> str:
 
 # ---- the process that tiletune starts ----
 def run_in_server() -> None:
-    """Lets the server run this process's program, and exits as that does. Returns if there is no server."""
+    """Lets the server run this process's program, and exits like that program. Returns if there is no server."""
     name = os.environ.pop(SERVER, "none")
     if name == "none":
         return
@@ -123,12 +123,12 @@ def serve_one(connection: socket.socket) -> None:
         os.close(stream)
 
     def end_with_the_connection() -> None:
-        with contextlib.suppress(ConnectionResetError):  # it is closed
+        with contextlib.suppress(ConnectionResetError):  # the server closed the connection
             connection.recv(1)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(number, signal.SIGKILL)
 
-    with contextlib.suppress(PermissionError):  # it runs another program
+    with contextlib.suppress(PermissionError):  # the process runs another program
         os.setpgid(number, number)
     threading.Thread(target=end_with_the_connection, daemon=True).start()
     status = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
@@ -154,7 +154,7 @@ def main() -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             try:
                 serve_one(connection)
-            finally:  # also where the client has ended
+            finally:  # also if the client has ended
                 os._exit(0)  # pylint: disable=protected-access
         connection.close()
 

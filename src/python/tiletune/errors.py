@@ -10,7 +10,7 @@ from typing import Iterator, Optional
 
 
 def not_json(path: str, error: json.JSONDecodeError) -> str:
-    """The place where a file stops being JSON."""
+    """Returns the place where a file stops being JSON."""
     if not error.doc.strip():
         return f"{path}: the file is empty"
     reason = error.msg.removesuffix(" at")

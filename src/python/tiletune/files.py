@@ -12,7 +12,7 @@ from .errors import Error
 
 
 def link_is_ours(link: str) -> bool:
-    """Whether only this user and root can have put the link into its folder."""
+    """Returns whether only this user and root can have put the link into its folder."""
     folder, ours = os.stat(os.path.dirname(link)), (os.geteuid(), 0)
     if folder.st_mode & stat.S_IWOTH:
         return False
@@ -20,7 +20,7 @@ def link_is_ours(link: str) -> bool:
 
 
 def target_of(path: str) -> str:
-    """The target of the path. Raises Error if a part of it is a link in a folder that others can write to."""
+    """Returns the target of the path. Raises Error if a part of it is a link in a folder that others can write to."""
     at = os.path.abspath(path)
     for _ in range(40):
         parts = at.split(os.sep)

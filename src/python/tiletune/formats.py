@@ -55,8 +55,8 @@ def need(configuration: Configuration, names: Sequence[str], what: str) -> Confi
 # ---- vLLM and SGLang ----
 def moe_table(tuned: Tuned, operation: str, *, key: str = "M", names: Optional[Mapping[str, str]] = None, triton_version: Optional[str] = None,
         **fixed: Any) -> dict[str, Any]:
-    """For fused MoE or block fp8: the best configuration by number of rows, which is the problem's key. Additional parameters (USE_TMA)
-    are copied."""
+    """Returns, for fused MoE or block fp8, the best configuration by number of rows, which is the problem's key. Additional parameters
+    (USE_TMA) are copied."""
     rows = {int(problem[key]): need(dict(found[0][0]), MOE, "a table of vLLM or SGLang") for problem, found in rows_of(tuned, operation, names, **fixed)}
     return {**({"triton_version": triton_version} if triton_version else {}), **{str(count): rows[count] for count in sorted(rows)}}
 
@@ -86,7 +86,7 @@ def write_table(folder: str, name: str, table: Mapping[str, Any]) -> str:
 
 # ---- Triton ----
 def split_options(configuration: Configuration) -> tuple[Configuration, Configuration]:
-    """Constants of the kernel, and options of its compilation."""
+    """Returns the constants of the kernel, and options of its compilation."""
     return ({key: value for key, value in configuration.items() if key not in TRITON},
         {key: configuration[key] for key in TRITON if key in configuration})
 
@@ -98,7 +98,7 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def triton_configs(tuned: Tuned, operation: str, *, names: Optional[Mapping[str, str]] = None, **fixed: Any) -> str:
-    """Python text: the list for @triton.autotune, with each winner once."""
+    """Returns Python text: the list for @triton.autotune, with each winner once."""
     lines = dict.fromkeys(f"    triton.Config({split_options(found[0][0])[0]!r}"
         + "".join(f", {key}={whole_number(key, value)}" for key, value in split_options(found[0][0])[1].items()) + "),\n"
         for _, found in rows_of(tuned, operation, names, **fixed))
@@ -213,7 +213,7 @@ def solution(bundle: str, operation: str, problem: Mapping[str, Any], *, definit
     shapes = {key: value for key, value in given.items() if isinstance(value, int)}
 
     def place(key: str) -> Optional[str]:
-        """The dimension of a tensor that grows by one with the key."""
+        """Returns the dimension of a tensor that grows by one with the key."""
         try:
             other = described.tensors(described.complete({**given, key: shapes[key] + 1}))
         except Error:

@@ -39,11 +39,11 @@ EntryFields = struct("EntryFields", family=c_uint32, configuration=c_uint32, ker
 
 
 class Owner:
-    """A handle of the library, the function that releases it, and references to the objects that it borrows from."""
+    """Holds a handle of the library, the function that releases it, and references to the objects that it borrows from."""
 
     def __init__(self, library: Library, handle: c_void_p, release: Any, borrowed: Optional[Owner] = None):
         self.library, self.handle, self.process = library, handle, os.getpid()
-        # references the borrowed objects until it has run, in any order of garbage collection
+        # references the borrowed objects until the release function has run, in any order of garbage collection
         weakref.finalize(self, self.free, handle, release, self.process, borrowed).atexit = False
 
     @staticmethod
@@ -109,7 +109,7 @@ class File(Owner):
         return self.library.calls.ttl_string(self.handle, text).decode()
 
     def header(self, member: str) -> str:
-        """A member of the header: "device" (the one tuned on) or "compiler"."""
+        """Returns a member of the header: "device" (the one tuned on) or "compiler"."""
         return self.string(getattr(self.library.calls.ttl_bundle_header(self.handle).contents, member))
 
     def find(self, operation: str, problem: str) -> Entry:

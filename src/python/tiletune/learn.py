@@ -53,7 +53,7 @@ class Random:
 			self.words.append(z ^ (z >> 31))
 
 	def numbers(self, count):
-		"""The next `count` numbers of 64 bits."""
+		"""Returns the next `count` numbers of 64 bits."""
 		a, b, c, d = self.words
 		numbers = []
 		for _ in range(count):
@@ -70,7 +70,7 @@ class Random:
 		return numbers
 
 	def units(self, count):
-		"""Numbers in [0, 1)."""
+		"""Returns numbers in [0, 1)."""
 		return (np.array(self.numbers(count), dtype=np.uint64) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 	def shuffle(self, items):
@@ -88,7 +88,7 @@ class Sample:
 
 
 def read_features(journals):
-	"""The device, and for each family the names of its features and its samples."""
+	"""Returns the device, and for each family the names of its features and its samples."""
 	program = find_program()
 	devices, names, samples = set(), {}, collections.defaultdict(list)
 	for journal in journals:
@@ -117,8 +117,8 @@ def json_lines(text):
 
 
 def put_together(samples):
-	"""Candidates in a fixed order. Repeated measurements count once (mean of the logarithms), and candidates
-		far from the best of their problem, over all families, are dropped."""
+	"""Returns candidates in a fixed order. Repeated measurements count once (mean of the logarithms), and candidates far from the best of
+	their problem, over all families, are dropped."""
 	best_us = {}
 	for family in samples.values():
 		for sample in family:
@@ -142,7 +142,7 @@ def put_together(samples):
 
 # ---- trees ----
 def edge_between(low, high):
-	"""A threshold between two values, with as few digits as possible."""
+	"""Returns a threshold between two values, with as few digits as possible."""
 	middle = low + (high - low) / 2
 	for precision in range(2, 9):
 		edge = float(f"{middle:.{precision}g}")
@@ -152,7 +152,7 @@ def edge_between(low, high):
 
 
 def edges_of(values, most):
-	"""Thresholds between occurring values, with about the same number of samples in each bin."""
+	"""Returns thresholds between occurring values, with about the same number of samples in each bin."""
 	ordered = np.sort(values)
 	jumps = np.nonzero(ordered[1:] > ordered[:-1])[0] + 1
 	edges = []
@@ -169,7 +169,7 @@ def bins_of(values, edges):
 
 
 def in_order(values):
-	"""A sum from first to last, bitwise the same on every machine."""
+	"""Sums from first to last, bitwise the same on every machine."""
 	return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
 
 
@@ -182,7 +182,7 @@ class Boosting:
 		self.weight, self.used = weight, used
 		most = THRESHOLDS_MAX // self.feature_count
 		self.edges = [edges_of(features[:, f], most) for f in range(self.feature_count)]
-		self.bins = [bins_of(features[:, f], edges) for f, edges in enumerate(self.edges)]  # bin of each sample
+		self.bins = [bins_of(features[:, f], edges) for f, edges in enumerate(self.edges)]  # index of each sample's bin
 		self.offset = in_order((weight * wanted)[used]) / (in_order(weight[used]) + SHRINKAGE)
 		self.rest = wanted - self.offset
 		self.random = Random(1)
@@ -199,7 +199,7 @@ class Boosting:
 		return features, np.nonzero(chances < share)[0]
 
 	def best_edge(self, feature, leaf, leaves, sums, weights, drawn):
-		"""(gain, edge) of the split that explains most if every leaf is split by it."""
+		"""Returns (gain, edge) of the split that explains most if every leaf is split by it."""
 		place = leaf * BINS + self.bins[feature][drawn]
 		sum_of = np.bincount(place, sums, leaves * BINS).reshape(leaves, BINS)
 		weight_of = np.bincount(place, weights, leaves * BINS).reshape(leaves, BINS)
@@ -229,7 +229,7 @@ class Boosting:
 		self.trees.append((questions, leaves))
 
 	def model(self, names):
-		"""The form of the file: all thresholds used, in the order of the features, and trees as digits."""
+		"""Returns the form of the file: all thresholds used, in the order of the features, and trees as digits."""
 		asked = {question for questions, _ in self.trees for question in questions}
 		numbers = {question: number for number, question in enumerate(sorted(asked))}
 		step = max((float(np.abs(leaves).max()) for _, leaves in self.trees), default=0.0) / (LEAF_ZERO - 1)
@@ -242,7 +242,7 @@ class Boosting:
 				for questions, leaves in self.trees]}
 
 	def sums(self, model):
-		"""The model's output for every sample."""
+		"""Returns the model's output for every sample."""
 		total = np.zeros(self.count, dtype=np.int64)
 		for (questions, leaves) in self.trees:
 			leaf = np.zeros(self.count, dtype=np.int64)
@@ -262,14 +262,14 @@ def digits(number):
 
 # ---- learning ----
 def spans_of(samples):
-	"""(begin, end) of each problem's samples."""
+	"""Returns (begin, end) of each problem's samples."""
 	begins = [i for i, sample in enumerate(samples) if not i or sample.problem != samples[i - 1].problem]
 	return list(zip(begins, begins[1:] + [len(samples)]))
 
 
 def training_rows(samples, spans):
-	"""Each sample's fold, target and weight. All problems have the same weight, and each fold gets one of FOLDS
-		consecutive problems."""
+	"""Returns each sample's fold, target and weight. All problems have the same weight, and each fold gets one of FOLDS consecutive
+	problems."""
 	folds, order, chance = np.zeros(len(samples), dtype=np.int64), list(range(FOLDS)), Random(1)
 	wanted, weight = np.zeros(len(samples)), np.zeros(len(samples))
 	for number, (begin, end) in enumerate(spans):
@@ -285,7 +285,7 @@ def training_rows(samples, spans):
 
 
 def judge(samples, spans, corrections):
-	"""Best measured over measured time of the candidate predicted first, for problems with enough timings."""
+	"""Returns best measured over measured time of the candidate predicted first, for problems with enough timings."""
 	count, mean, lowest = 0, 0.0, 1.0
 	for begin, end in spans:
 		if end - begin < FEWEST_OF_PROBLEM:
@@ -317,7 +317,7 @@ def learn_family(name, names, samples, judged=True):
 
 
 def learn(journals, judged=True):
-	"""The document (tiletune.learned/1); judged: with the figures of `left_out`, which take most of the time."""
+	"""Returns the document (tiletune.learned/1). judged: with the figures of `left_out`, which take most of the time."""
 	device, names, samples = read_features(journals)
 	families = []
 	for name, family in put_together(samples).items():

@@ -25,7 +25,7 @@ NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.If
 
 @functools.lru_cache(maxsize=None)
 def parsed(text: str) -> tuple[ast.expr, frozenset[str], Any]:
-    """The tree, the names and the code of an expression. The language is the subset of Python in NODES."""
+    """Returns the tree, the names and the code of an expression. The language is the subset of Python in NODES."""
     tree = ast.parse(text.strip(), mode="eval")
     for node in ast.walk(tree):
         if not isinstance(node, NODES) or (isinstance(node, ast.Call) and not isinstance(node.func, ast.Name)):
@@ -44,7 +44,7 @@ def evaluate(expression: Any, values: Mapping[str, Any]) -> Any:
 
 
 def folders() -> Iterator[str]:
-    """Possible parents of templates/: TILETUNE_PATH, around the module (checkout, installed), share of the prefix that contains the
+    """Yields possible parents of templates/: TILETUNE_PATH, around the module (checkout, installed), share of the prefix that contains the
     module (wheel), the environment's."""
     yield from filter(None, os.environ.get("TILETUNE_PATH", "").split(":"))
     here = os.path.dirname(os.path.abspath(__file__))
@@ -72,7 +72,7 @@ def guarded(method: Any) -> Any:
 
 
 class Operation:
-    """Keys and tensors of templates/NAME/operation.json, or of the JSON of an own kernel."""
+    """Holds keys and tensors of templates/NAME/operation.json, or of the JSON of an own kernel."""
 
     def __init__(self, path: str):
         self.path = path
@@ -93,7 +93,7 @@ class Operation:
 
     @guarded
     def complete(self, given: Mapping[str, Any]) -> Problem:
-        """Every key, in the operation's order, completed with defaults."""
+        """Returns every key, in the operation's order, completed with defaults."""
         unknown = given.keys() - self.keys.keys()
         if unknown:
             raise Error(f"{self.name}: expected keys of {', '.join(self.keys)}, found {', '.join(sorted(unknown))}")
@@ -110,14 +110,14 @@ class Operation:
         return {key: values[key] for key in self.keys}
 
     def default(self, key: str, values: Mapping[str, Any]) -> Any:
-        """None if it has no default, or one that needs a key without a value."""
+        """Returns None if the key has no default, or one that needs a key without a value."""
         try:
             return evaluate(self.keys[key]["default"], values) if "default" in self.keys[key] else None
         except KeyError:
             return None
 
     def given(self, problem: Problem) -> Problem:
-        """The keys of a complete problem that are not their defaults."""
+        """Returns the keys of a complete problem that differ from their defaults."""
         kept = dict(problem)
         for key in self.keys:
             rest = {name: value for name, value in problem.items() if name != key}
@@ -127,7 +127,7 @@ class Operation:
 
     @guarded
     def tensors(self, problem: Problem) -> list[Tensor]:
-        """The tensors that the problem has."""
+        """Returns the tensors that the problem has."""
         found = []
         for name, item in self.declared.items():
             if evaluate(item.get("when", 1), problem):
@@ -140,8 +140,8 @@ class Operation:
 
     @guarded
     def solve(self, tensors: Mapping[str, Tensor], given: Problem) -> Problem:
-        """The problem whose tensors have these shapes. A size that is a key, or is linear in one, determines the key; other
-                keys have their defaults. The caller must check whether all shapes fit."""
+        """Returns the problem whose tensors have these shapes. A size that is a key, or is linear in one, determines the key; other keys
+        have their defaults. The caller must check whether all shapes fit."""
         values = dict(given)
         facts = [(expression, value) for name, tensor in tensors.items() for item in [self.declared[name]]
             for expression, value in (*zip(item["shape"], tensor.shape), *([(item["ld"], tensor.strides[-2])]
@@ -162,7 +162,8 @@ class Operation:
         return self.complete(values)
 
     def unknown(self, expression: Any, values: Problem) -> list[str]:
-        """Keys without a value that the expression still needs after its conditions are evaluated with values and constant defaults."""
+        """Returns keys without a value that the expression still needs after its conditions are evaluated with values and constant
+        defaults."""
         if not isinstance(expression, str):
             return []
         constants = {key: self.default(key, {}) for key in self.keys}
@@ -175,7 +176,7 @@ class Operation:
         return [key for key in self.keys if key not in values and any(isinstance(n, ast.Name) and n.id == key for n in ast.walk(node))]
 
     def invert(self, expression: str, key: str, wanted: Any, values: Problem) -> Any:
-        """The value of the key for which the expression has the wanted value, or None."""
+        """Returns the value of the key for which the expression has the wanted value, or None."""
         def at(value: Any) -> Any:
             known = {**values, key: value}
             for _ in self.keys:  # defaults may depend on defaults

@@ -76,7 +76,7 @@ class Program:
 			self.say(job=0, outcome="ok")
 
 	def tried(self, index: int, what: Callable[[], Any], compiles: bool = False) -> tuple[bool, Any]:
-		"""Whether the call succeeded, and its result; an exception becomes the job's answer."""
+		"""Returns whether the call succeeded, and its result; an exception becomes the job's answer."""
 		try:
 			return True, what()
 		except Exception as error:  # pylint: disable=broad-exception-caught
@@ -90,7 +90,7 @@ class Program:
 	def job(self, asked: dict[str, Any]) -> Job:
 		problem = json.dumps(asked["problem"])
 		if problem not in self.data:
-			self.data, self.jobs = {}, {}  # only for one problem at a time, because they take memory
+			self.data, self.jobs = {}, {}  # tensors exist for only one problem at a time, to save memory
 			self.data[problem] = Data(asked["problem"], self)
 		key = json.dumps(asked)
 		if key not in self.jobs:
@@ -100,7 +100,7 @@ class Program:
 	def measure(self, request: dict[str, Any]) -> None:
 		jobs, checks, samples = {}, {}, {}  # type: dict[int, Job], dict[int, Any], dict[int, list[float]]
 		kept = [json.dumps(asked) for asked in request["jobs"]]
-		self.jobs = {key: job for key, job in self.jobs.items() if key in kept}  # drops the others to free memory
+		self.jobs = {key: job for key, job in self.jobs.items() if key in kept}  # other problems are dropped to free memory
 		for index, asked in enumerate(request["jobs"]):
 			self.say(progress=index, allow_s=300)
 			is_right, job = self.tried(index, lambda asked=asked: self.job(asked))
@@ -113,7 +113,7 @@ class Program:
 				jobs[index], checks[index], samples[index] = job, {"verification": check} if check else {}, []
 		started = time.perf_counter()
 		for done in range(request["rounds"]):
-			times: dict[int, float] = {}  # times of this round, by job
+			times: dict[int, float] = {}  # times in this round, by job
 			if request["seconds"] and done >= FEWEST_ROUNDS and time.perf_counter() - started > request["seconds"]:
 				break
 			for index in list(jobs):

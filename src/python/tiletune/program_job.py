@@ -26,7 +26,7 @@ def on_gpu() -> bool:
 
 
 def cache_bytes() -> int:
-	"""The size of the last-level cache."""
+	"""Returns the size of the last-level cache."""
 	return torch.cuda.get_device_properties(0).L2_cache_size if on_gpu() else CPU_CACHE_BYTES
 
 
@@ -61,19 +61,19 @@ def is_real(array: Any) -> bool:
 
 
 def bits(array: Any) -> Any:
-	"""The elements as integers, so that NaN equals itself."""
+	"""Views the elements as integers, so that NaN equals itself."""
 	if isinstance(array, numpy.ndarray):
 		return numpy.ascontiguousarray(array).view(f"i{array.itemsize}")
 	return array.contiguous().view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[array.element_size()])
 
 
 def integer_range(name: str) -> tuple[int, int] | None:
-	"""The range of random numbers of an integer type, as for tensors of CUDA kernels; None if it is not an integer type."""
+	"""Returns the range of random numbers of an integer type, as for tensors of CUDA kernels, or None for other types."""
 	return (0, 1) if name == "bool" else (0, 200) if name.startswith("uint") else (-100, 100) if name.startswith("int") else None
 
 
 def filled(spec: Any, generator: numpy.random.Generator) -> Any:
-	"""A new input: random, made by the user's function, or a copy of an array."""
+	"""Returns a new input: random, made by the user's function, or a copy of an array."""
 	if callable(spec):
 		return spec(generator)
 	if not isinstance(spec, tuple):
@@ -94,7 +94,7 @@ def poison(array: Any) -> None:
 
 
 def largest_typical(size: Any) -> float:
-	"""The largest size, limited to a small multiple of the median, because a few huge elements, such as masks, must not hide errors
+	"""Returns the largest size, limited to a small multiple of the median, because a few huge elements, such as masks, must not hide errors
 	of the others."""
 	some = size[:: max(1, len(size) >> 20)]
 	some = some[some > 0]
@@ -102,7 +102,7 @@ def largest_typical(size: Any) -> float:
 
 
 def compared(found: Any, expected: Any) -> dict[str, Any]:
-	"""The "verification" member for one output, computed on its device. Infinities and NaN must be equal in kind and position."""
+	"""Returns the "verification" member for one output, computed on its device. Infinities and NaN must be equal in kind and position."""
 	relative = TOLERANCES.get(str(found.dtype).removeprefix("torch."), 0.0)
 	of, result_type = (torch if is_torch(found.dtype) else numpy), found.dtype
 	if of is torch:
@@ -142,7 +142,7 @@ class Data:
 		self.restore(self.changed())
 
 	def changed(self) -> list[int]:
-		"""The inputs of the first set that a run or the reference has changed."""
+		"""Returns the inputs of the first set that a run or the reference has changed."""
 		return [index for index, pair in enumerate(zip(self.sets[0], self.pristine)) if bool((bits(pair[0]) != bits(pair[1])).any())]
 
 	def restore(self, indices: Sequence[int]) -> None:
@@ -185,7 +185,7 @@ class Job:
 		self.run_set(next(self.next_set))
 
 	def captured(self) -> Any:
-		"""A CUDA graph of `repeats` runs, or None if they are launched one by one between two events."""
+		"""Returns a CUDA graph of `repeats` runs, or None if they are launched one by one between two events."""
 		if not on_gpu() or (self.graph is None and self.repeats > 1):
 			return None
 		graph = torch.cuda.CUDAGraph()
@@ -199,7 +199,7 @@ class Job:
 			return None
 
 	def timed(self) -> float:
-		"""Seconds of `repeats` runs."""
+		"""Returns the seconds of `repeats` runs."""
 		go = self.graph.replay if self.graph else lambda: [self.once() for _ in range(self.repeats)]
 		if not on_gpu():
 			started = time.perf_counter()

@@ -21,11 +21,11 @@ def identifier(name: str, where: str) -> str:
 
 
 def c_string(text: str) -> str:
-    """A string literal of C, without trigraphs, line breaks, or bytes outside ASCII."""
+    """Returns a string literal of C, without trigraphs, line breaks, or bytes outside ASCII."""
     plain = "".join(chr(byte) if 0x20 <= byte < 0x7f and chr(byte) not in '\\"?' else f"\\{byte:03o}" for byte in text.encode())
     return f'"{plain}"'
 
 
 def comment(text: str) -> str:
-    """One line inside a comment of C or a docstring; characters that could end either become _."""
+    """Returns one line inside a comment of C or a docstring; characters that could end either become _."""
     return re.sub(r'[^ !#-)+->@-\[\]-~]', "_", text)

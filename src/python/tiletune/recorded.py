@@ -24,9 +24,9 @@ from .files import write_file
 from .operation import BYTES, FUNCTIONS
 
 OUTCOMES = {"correct": "ok", "InvalidConfig": "pruned_by_model", "constraints": "pruned_by_model", "CompilationFailedConfig": "compile_failed",
-	"compile": "compile_failed", "correctness": "wrong_result", "timeout": "timed_out"}  # the others, such as RuntimeFailedConfig and runtime, are launch_failed
+	"compile": "compile_failed", "correctness": "wrong_result", "timeout": "timed_out"}  # other failures, such as RuntimeFailedConfig and runtime, are launch_failed
 UNITS_US = {"s": 1e6, "sec": 1e6, "second": 1e6, "ms": 1e3, "millisecond": 1e3, "milisecond": 1e3, "us": 1.0, "µs": 1.0, "microsecond": 1.0,
-	"ns": 1e-3, "nanosecond": 1e-3}  # "milisecond" is in public files
+	"ns": 1e-3, "nanosecond": 1e-3}  # public files contain "milisecond"
 OWN = ("operation", "problem", "family")  # in configurations that tiletune wrote
 FAILED_MS = 1e20  # the time of a failed configuration in older cache files of Kernel Tuner
 RESERVED = {*keyword.kwlist, *FUNCTIONS, *BYTES, "int", "any", "all", "sum", "sm_count", "warp_size", "max_threads_per_block", "max_threads_per_sm",
@@ -46,7 +46,7 @@ def with_checksum(line, run):
 
 
 def read(path):
-	"""The document of a file, which may be compressed."""
+	"""Returns the document of a file, which may be compressed."""
 	with open(path, "rb") as file:
 		data = file.read()
 	try:
@@ -64,14 +64,14 @@ def read(path):
 
 # ---- the two formats ----
 def expect(value, kind, where):
-	"""The value, which must be an object, an array or a string."""
+	"""Returns the value, which must be an object, an array or a string."""
 	if not isinstance(value, kind):
 		fail(f"{where}: expected {'an object' if kind is dict else 'an array' if kind is list else 'a string'}, found {json.dumps(value)[:60]}")
 	return value
 
 
 def time_of(value, unit_us, where):
-	"""(time in us or None, outcome, detail) of a recorded time."""
+	"""Returns (time in us or None, outcome, detail) of a recorded time."""
 	if isinstance(value, str):
 		return None, OUTCOMES.get(value, "launch_failed"), value
 	if value is None or (isinstance(value, float) and not math.isfinite(value)) or (isinstance(value, (int, float)) and value * unit_us >= FAILED_MS * 1e3):
@@ -82,7 +82,7 @@ def time_of(value, unit_us, where):
 
 
 def cached(root):
-	"""(configuration, time in us or None, outcome, detail) of each result of a cache file."""
+	"""Yields (configuration, time in us or None, outcome, detail) of each result of a cache file."""
 	names = expect(root.get("tune_params_keys"), list, "$.tune_params_keys")
 	for key, result in expect(root["cache"], dict, "$.cache").items():
 		where = f"$.cache[{json.dumps(key)}]"
@@ -95,7 +95,7 @@ def cached(root):
 
 
 def results(root):
-	"""As above, for T4 results."""
+	"""Yields the same for T4 results."""
 	general = expect(root.get("metadata") or {}, dict, "$.metadata").get("timeunit")
 	for number, result in enumerate(expect(root["results"], list, "$.results")):
 		where = f"$.results[{number}]"
@@ -145,7 +145,7 @@ class Values:
 	"""Values of one parameter in tiletune's form."""
 
 	def __init__(self, parameter):
-		self.parameter, self.names, self.numbers = parameter, Names(is_value=True), set()  # numbers: numbers for values that are not texts
+		self.parameter, self.names, self.numbers = parameter, Names(is_value=True), set()  # numbers that replace values which are not texts
 
 	def written(self, value):
 		number = value

@@ -50,7 +50,7 @@ class Case:
     bits: Optional[list[str]] = None  # digests that answers must have
 
     def loss(self, choice: Choice) -> Optional[float]:
-        """0.02 means 2% slower than the best known; None if not timed."""
+        """Returns the slowdown: 0.02 means 2% slower than the best known. None if not timed."""
         return self.times[choice] / min(self.times.values()) - 1 if choice in self.times else None
 
 
@@ -66,7 +66,7 @@ class Node:
 
 
 def cases_of(path: str, operation: str, fixed: dict[str, str], journals: Sequence[str]) -> tuple[list[Case], dict[str, Any]]:
-    """The entries with these keys, and the keys that have one value in all of them."""
+    """Returns the entries with these keys, and the keys that have one value in all of them."""
     known = Operation.find(identifier(operation, path))
     entries = [entry for entry in load(path).entries if entry["operation"] == operation and entry.get("objective", "time") == "time"
         and entry["timing"] == "measured" and all(str(entry["problem"].get(key)) == value for key, value in fixed.items())]
@@ -101,7 +101,7 @@ def note(case: Case, choice: Choice, time_us: float) -> None:
 
 
 def features_of(sizes: dict[str, int]) -> dict[str, int]:
-    """Features as expressions of C and Python over the keys: sizes, their alignment, products of two of the first three."""
+    """Returns features as expressions of C and Python over the keys: sizes, their alignment, products of two of the first three."""
     found = {**sizes, **{f"{key} % 8": value % 8 for key, value in sizes.items()}}
     names = list(sizes)[:3]
     return {**found, **{f"{a} * {b}": sizes[a] * sizes[b] for n, a in enumerate(names) for b in names[n + 1:]}}
@@ -110,7 +110,7 @@ def features_of(sizes: dict[str, int]) -> dict[str, int]:
 # ---- evaluations without times ----
 @functools.lru_cache(maxsize=None)
 def parsed(choice: Choice) -> tuple[Any, ...]:
-    """Values of the parameters, with numbers as logarithms."""
+    """Returns the values of the parameters, with numbers as logarithms."""
     return tuple(math.log2(value + 1) if isinstance(value, int) and value >= 0 else value for value in numbers(choice[1]).values())
 
 
@@ -119,7 +119,7 @@ def distance(one: tuple[Any, ...], other: tuple[Any, ...]) -> float:
 
 
 def pool_of(cases: Sequence[Case]) -> list[Choice]:
-    """Choices that are most often the best or close to it."""
+    """Returns choices that are most often the best or close to it."""
     votes: dict[Choice, float] = {}
     for case in cases:
         best = min(case.times.values())
@@ -130,7 +130,7 @@ def pool_of(cases: Sequence[Case]) -> list[Choice]:
 
 
 def lose(cases: Sequence[Case], pool: list[Choice]) -> None:
-    """The losses of each case."""
+    """Computes the losses of each case."""
     for case in cases:
         best = min(case.times.values())
         for choice in pool:
@@ -155,7 +155,7 @@ def leaf_of(cases: list[Case]) -> Node:
 
 
 def split(node: Node) -> Optional[tuple[float, str, int, list[Case], list[Case]]]:
-    """The best split: its gain, feature, limit, and both parts."""
+    """Returns the best split: its gain, feature, limit, and both parts."""
     found = None
     total = [sum(column) for column in zip(*(case.losses for case in node.cases))]
     for feature in node.cases[0].features:
@@ -197,7 +197,7 @@ def pick(node: Node, case: Case) -> int:
 
 @dataclass
 class Score:
-    """Statistics of answers: losses of the timed ones, the untimed problems and answers, and the assumed losses of all."""
+    """Holds statistics of answers: losses of the timed ones, the untimed problems and answers, and the assumed losses of all."""
 
     losses: list[float] = field(default_factory=list)
     untimed: list[tuple[Case, Choice]] = field(default_factory=list)
@@ -249,7 +249,7 @@ class Rule:
         return Rule(operation, os.path.basename(path), root, pool, cases, same, known, left_out)
 
     def used(self) -> list[int]:
-        """Choices of the leaves, with the default first."""
+        """Returns the choices of the leaves, with the default first."""
         found = [leaf_of(self.cases).choice]
 
         def walk(node: Node) -> None:
@@ -272,7 +272,7 @@ class Rule:
         return {key: (min(case.sizes[key] for case in self.cases), max(case.sizes[key] for case in self.cases)) for key in self.cases[0].sizes}
 
     def body(self, test: str, answer: str, indent: str, end: str = "") -> list[str]:
-        """The tree as nested conditions."""
+        """Writes the tree as nested conditions."""
         used = self.used()
 
         def walk(node: Node, depth: str) -> list[str]:
@@ -308,13 +308,13 @@ class Rule:
             f"\tfound.is_seen = is_seen;\n\treturn found;\n}}\n\n#endif\n"
 
     def untimed(self) -> str:
-        """Commands that time the untimed answers."""
+        """Returns commands that time the untimed answers."""
         return "".join(f"tiletune tune {self.operation} -p {shlex.quote(case.text)} --family={shlex.quote(choice[0].split('/')[1])} --config={shlex.quote(choice[1])} "
             "-o rule_times.json --journal rule_times.journal.jsonl\n" for case, choice in (*self.known.untimed, *self.left_out.untimed))
 
 
 def journals_of(path: str) -> list[str]:
-    """Journals in the folder of the tuned file."""
+    """Returns journals in the folder of the tuned file."""
     stem = path.removesuffix(".json") + ".journal.jsonl"
     return [name for name in (stem, stem + ".gz") if os.path.exists(name)]
 

@@ -41,14 +41,14 @@ def dtype_of(text: str) -> str:
 
 
 def gemm(m: int, n: int, k: int, dtype: str, layout: str = "nk", **more: Any) -> Problem:
-    """A problem without the keys that have default values."""
+    """Returns a problem without the keys that have default values."""
     problem = {"M": m, "N": n, "K": k, "dtype": dtype, "b_layout": layout, **more}
     operation = Operation.find("gemm")
     return operation.given(operation.complete(problem)) if operation else problem
 
 
 def blas(trans_a: str, trans_b: str, trans_d: str, m: int, n: int, k: int, dtype: str, lds: Sequence[int] = (), batch: int = 1, **others: Any) -> Problem:
-    """A BLAS product, whose matrices are stored by columns (n) or rows (t). By rows, D by columns is D' = B' A'."""
+    """Returns a BLAS product, whose matrices are stored by columns (n) or rows (t). By rows, D by columns is D' = B' A'."""
     if trans_d == "n":
         m, n, trans_a, trans_b = n, m, "t" if trans_b == "n" else "n", "t" if trans_a == "n" else "n"
         lds = (lds[1], lds[0], *lds[2:]) if lds else ()
@@ -103,7 +103,7 @@ def of_tunableop(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, C
             yield number, lambda cells=words: problem([cell.strip() for cell in cells])  # type: ignore[misc]
 
 
-# Columns about how a product was computed, or its speed, which do not change the product.
+# Columns about how a product was computed, or about its speed. They do not change the product.
 SILENT = {"problem", "provider", "operation", "disposition", "status", "accum", "bytes", "flops", "flops/byte", "runtime", "gb/s", "gflops", "cu_num", "us",
     "kernelid", "kernelname", "splitk", "libtype", "errratio", "tflops", "bw", "solidx", "op_class", "min_cc", "max_cc", "raster_order", "swizzle_size",
     "split_k_mode", "split_k_slices", "stages", "inst_m", "inst_n", "inst_k", "cta_m", "cta_n", "cta_k", "cluster_m", "cluster_n", "cluster_k", "warps_m",
@@ -113,7 +113,7 @@ READ = {"m", "n", "k", "a", "b", "c", "d", "dtype", "q_dtype_w", "outdtype", "bi
 
 
 def of_columns(rows: Iterator[tuple[int, list[str]]], path: str) -> Iterator[tuple[int, Callable[[], Problem]]]:
-    """A CSV with a header, from CUTLASS's profiler or aiter. A row with an unknown column that may change the problem is skipped."""
+    """Reads a CSV with a header, from CUTLASS's profiler or aiter. A row with an unknown column that may change the problem is skipped."""
     _, head = next(rows)
     names = [name.strip().lower() for name in head]
     is_bf16 = "bf16" in os.path.basename(path).lower()
@@ -163,7 +163,8 @@ def of_list(items: Any) -> Iterator[tuple[int, Callable[[], Problem]]]:
 
 
 def read(path: str, skipped: Optional[collections.Counter[str]] = None) -> list[Problem]:
-    """The problems of another tool's list, in its order, each once. skipped: reasons for skipping problems, with counts."""
+    """Returns the problems of another tool's list in their original order, without duplicates. skipped: number of skipped problems by
+    reason."""
     problems: dict[str, Problem] = {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:

@@ -46,7 +46,7 @@ class T1Error(Exception):
 
 @dataclass(frozen=True)
 class Node:
-    """A value of the file and the path to it."""
+    """A value of the file, and the path to the value."""
 
     value: Any
     path: str
@@ -56,7 +56,7 @@ class Node:
         return T1Error(f"{self.path}: expected {expected}, found {found[:60]}{'...' if len(found) > 60 else ''}")
 
     def find(self, key: str) -> Optional[Node]:
-        """The member, if it is present and not null."""
+        """Returns the member, if it is present and not null."""
         if not isinstance(self.value, dict):
             raise self.error("an object")
         value = self.value.get(key)
@@ -92,7 +92,7 @@ class Node:
         return self.value
 
     def text(self) -> str:
-        """A string, or the text of a number."""
+        """Returns a string, or the text of a number."""
         return compact(self.value) if is_number(self.value) else self.string()
 
     def choice(self, key: str, names: Sequence[str], default: str) -> str:
@@ -165,8 +165,8 @@ def evaluate(node: ast.AST, names: dict[str, Any]) -> Any:
 
 
 def may_have(values: Node, value: Any) -> bool:
-    """Whether a parameter may have the value, if that can be decided. Public files have defaults that are not among the
-        values, and these are ignored."""
+    """Returns whether a parameter may have the value, if that can be decided. Public files have defaults that are not among the values, and
+    these are ignored."""
     if isinstance(values.value, list):
         return value in values.value
     try:
@@ -209,7 +209,7 @@ class Conversion:
         self.specification = self.root.member("KernelSpecification")
 
     def path(self, name: str) -> str:
-        """The path of a file or folder that the T1 file names, as written in the result."""
+        """Returns the path of a file or folder that the T1 file names, as written in the result."""
         if os.path.isabs(name) or os.path.realpath(self.folder) == os.path.realpath(self.target):
             return name
         return os.path.relpath(os.path.join(self.folder, name), self.target)
@@ -259,7 +259,7 @@ class Conversion:
         return {key: value for key, value in self.own.items() if value not in ({}, [])}
 
     def convert_source(self) -> None:
-        """In the folder of the T1 file, or in its parent folder, where Kernel Tuner also searches."""
+        """Searches the folder of the T1 file, and its parent folder, where Kernel Tuner also searches."""
         node = self.specification.member("KernelFile")
         for name in (node.string(), "../" + node.string()):
             if os.path.isfile(os.path.join(self.folder, name)):
@@ -268,7 +268,7 @@ class Conversion:
         raise node.error(f"a file of {self.folder}")
 
     def convert_options(self) -> None:
-        """In NVRTC's documented form: two hyphens before a word, except -std. Folders are returned separately."""
+        """Converts options to the form in NVRTC's documentation: two hyphens before a word, except -std. Folders are stored separately."""
         options, folders = [], []
         found = self.specification.find("CompilerOptions")
         for item in found.items() if found else ():
@@ -322,11 +322,11 @@ class Conversion:
             raise sizes.error("at least one size")
 
     def block_parameter(self, axis: int) -> Optional[str]:
-        """Kernel Tuner's dialect: the parameter of that name, ignoring case."""
+        """Returns the parameter of that name, ignoring case (Kernel Tuner's dialect)."""
         return next((name for name in self.parameters if name.lower() == BLOCK_NAMES[axis]), None)
 
     def size(self, name: str, is_needed: bool) -> Optional[list[str]]:
-        """The members X, Y, Z of a size; "1" if absent."""
+        """Returns the members X, Y, Z of a size; "1" if absent."""
         node = self.specification.member(name) if is_needed else self.specification.find(name)
         if node is None:
             return None
@@ -334,7 +334,7 @@ class Conversion:
         return [member.text() if member else "1" for member in members]
 
     def divisor(self, axis: int) -> str:
-        """The product of the divisors, or without a list the block size, if it is a parameter."""
+        """Returns the product of the divisors, or without a list the block size, if it is a parameter."""
         factors = self.specification.find(f"GridDiv{AXES[axis]}")
         if factors is None or factors.value == []:
             return self.block_parameter(axis) or "1"
@@ -353,7 +353,7 @@ class Conversion:
         self.grid = threads if kind == "CUDA" else [f"ceil_div({n}, {b})" for n, b in zip(threads, self.block)]
 
     def convert_macros(self) -> None:
-        """Macros that Kernel Tuner adds to the parameters."""
+        """Adds the macros that Kernel Tuner adds to the parameters."""
         constants: dict[str, Any] = {"kernel_tuner": 1}
         for i in range(len(AXES)):
             if BLOCK_NAMES[i] not in self.parameters:
@@ -380,7 +380,7 @@ class Conversion:
 
     @staticmethod
     def type_of(argument: Node) -> tuple[str, str, int]:
-        """tiletune's names for a tensor and for a scalar, and the lanes of "float4"."""
+        """Returns tiletune's names for a tensor and for a scalar, and the lanes of "float4"."""
         node = argument.member("Type")
         match = re.fullmatch(r"(float|double|half)(\d+)", node.string())
         name, lanes = (match.group(1), int(match.group(2))) if match else (node.string(), 1)
@@ -425,8 +425,8 @@ class Conversion:
             self.arguments.append({"value": value.text(), "type": scalar})
 
     def convert_references(self) -> None:
-        """Files of expected values. Values that need Python are left out: the result is then compared
-                with that of the default configuration, as usual."""
+        """Converts files of expected values. Values that need Python are omitted: the result is then compared with that of the default
+        configuration, as usual."""
         found = self.specification.find("ReferenceArguments")
         for item in found.items() if found else ():
             output, fill = item.member("TargetName").string(), item.member("FillType").string()
@@ -458,7 +458,7 @@ def convert(path: str, target: str = "") -> dict[str, Any]:
 
 
 def layout(own: dict[str, Any]) -> str:
-    """JSON with a line for each member, and for each member of a nested object with several."""
+    """Writes JSON with a line for each member, and for each member of a nested object with several."""
     lines = []
     for key, value in own.items():
         if isinstance(value, dict) and len(value) > 1:

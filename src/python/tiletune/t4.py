@@ -33,7 +33,7 @@ RUNTIME = ("runtime", "RuntimeFailedConfig")  # launch_failed, crashed, device_l
 
 
 def read_lines(path: str) -> Iterator[dict[str, Any]]:
-    """The lines of a journal; an incomplete one is skipped."""
+    """Yields the lines of a journal; an incomplete one is skipped."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         for line in file:
             try:
@@ -43,7 +43,7 @@ def read_lines(path: str) -> Iterator[dict[str, Any]]:
 
 
 def read_journal(path: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
-    """Run, problem and evaluation, in the order of the file."""
+    """Yields run, problem and evaluation, in the order of the file."""
     run: dict[str, Any] = {}
     problems: dict[tuple[Any, Any], dict[str, Any]] = {}
     for line in read_lines(path):
@@ -64,7 +64,7 @@ def numbers(configuration: str) -> dict[str, Any]:
 
 
 def time_ms(line: dict[str, Any]) -> Optional[float]:
-    """The median of an evaluation, or if it has no summary the median of its samples. None if not measured."""
+    """Returns the median of an evaluation, or if it has no summary the median of its samples. None if not measured."""
     if line.get("timing") == "predicted" or OUTCOMES.get(line["outcome"], RUNTIME)[0] != "correct":
         return None
     samples = line.get("samples_us")
@@ -118,12 +118,12 @@ def of_journal(path: str) -> Iterator[dict[str, Any]]:
 
 
 def is_part(wanted: Optional[str], text: str) -> bool:
-    """Whether the problem has all of these keys, "M=4096,K=64"."""
+    """Returns whether the problem has all of these keys, "M=4096,K=64"."""
     return not wanted or set(wanted.split(",")) <= set(text.split(","))
 
 
 def cache_of(path: str, problem_text: Optional[str], family: Optional[str]) -> dict[str, Any]:
-    """One family and problem in the form of Kernel Tuner's cache files."""
+    """Writes one family and problem in the form of Kernel Tuner's cache files."""
     chosen = [(run, problem, line) for run, problem, line in read_journal(path)
         if line.get("timing") != "predicted" and is_part(problem_text, problem["text"]) and family in (None, line["family"])]
     names = sorted({(problem["operation"], problem["text"], line["family"]) for _, problem, line in chosen})
@@ -133,7 +133,7 @@ def cache_of(path: str, problem_text: Optional[str], family: Optional[str]) -> d
     run, problem, first = chosen[0]
     listed = {item["name"]: item["values"] for item in next(
         item for item in problem["families"] if item["name"] == first["family"])["parameters"]}
-    # a recording may list only some of the values; those that occur are added
+    # a recording may list only some of the values; values that occur are added
     parameters = {name: list(dict.fromkeys([numbers(f"x={value}")["x"] for value in listed.get(name, ())]
         + [numbers(line["configuration"])[name] for _, _, line in chosen])) for name in numbers(first["configuration"])}
     cache = {}

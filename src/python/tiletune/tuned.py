@@ -48,8 +48,8 @@ class Tuned:
         return f"<tuned file {self.path}: {len(self.entries)} entries of {self.device.get('name')}>"
 
     def find(self, operation: str, problem: Problem, objective: str = "time") -> Optional[dict[str, Any]]:
-        """The entry of this problem. Keys that are not given have the defaults of templates/ or, for an unknown
-                operation, those of the only entry with these keys."""
+        """Returns the entry of this problem. Keys that are not given have the defaults of templates/ or, for an unknown operation, those of
+        the only entry with these keys."""
         entries = [entry for entry in self.entries if entry["operation"] == operation and entry.get("objective", "time") == objective]
         if any(problem.items() == entry["problem"].items() for entry in entries):
             wanted = problem
@@ -61,8 +61,8 @@ class Tuned:
         return next((entry for entry in entries if entry["problem"] == wanted), None)
 
     def lookup(self, operation: str, *, device: Optional[str] = None, objective: str = "time", **problem: Any) -> Answer:
-        """The best configuration for a problem. If the file does not have it, `tiletune lookup` answers, for the file's
-                GPU or the given device. Raises Error if no configuration of the file fits."""
+        """Returns the best configuration for a problem. If the file does not have the problem, `tiletune lookup` answers, for the file's
+        GPU or the given device. Raises Error if no configuration of the file fits."""
         with reading(self.path, "a tuned file"):
             entry = self.find(operation, problem, objective) if device is None else None
             if entry:
@@ -80,7 +80,7 @@ class Tuned:
 
 
 def tied_rows(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows tied with the winner, completed: the file stores only their differences from the winner."""
+    """Returns the rows tied with the winner, completed: the file stores only their differences from the winner."""
     winner = entry["winner"]
     return [row if "family" in row else {**row, "family": winner["family"], "configuration": {**winner["configuration"], **row["configuration"]}}
         for row in entry.get("tied", ())]

@@ -36,7 +36,7 @@ def read(path: str) -> bytes:
 
 
 def version() -> str:
-    """The Makefile defines it."""
+    """Returns the version, which the Makefile defines."""
     found = re.search(r"^VERSION *:= *(\S+)$", read("Makefile").decode(), re.M)
     if not found:
         raise SystemExit("Makefile: expected a line VERSION := N.N.N, found none")
@@ -44,7 +44,7 @@ def version() -> str:
 
 
 def description() -> str:
-    """README without links to other files of the tree."""
+    """Returns README without links to other files of the tree."""
     text = re.sub(r"^!\[.*\n+(\*.*\n+)?", "", read("README.md").decode(), flags=re.M)
     return re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
 
@@ -69,7 +69,8 @@ def record(name: str, content: Optional[bytes]) -> str:
 
 
 def wheel(folder: str, tag: str, licences: dict[str, str], destination: str) -> str:
-    """bin/tiletune is the program itself; templates, configs and the header are in the places of `make install`."""
+    """Returns the wheel's files: bin/tiletune is the program itself; templates, configs and the header are in the places of `make
+    install`."""
     stem = f"tiletune-{version()}"
     texts = {"LICENSE": "LICENSE", **{f"LICENSE.{name}": path for name, path in licences.items()}}
     files = {f"tiletune/{os.path.basename(path)}": path for path in glob.glob("src/python/tiletune/*.py")}

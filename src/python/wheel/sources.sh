@@ -1,9 +1,11 @@
 #!/bin/sh
-# The sources of what is linked into wheels, pinned, into DEST: cjson, zlib, xxhash, and include with their headers.
+# Downloads the pinned sources of the libraries that are linked into wheels to DEST: cjson, zlib, xxhash, and
+# include with their headers.
 #
 #	src/python/wheel/sources.sh DEST
 #
-# They are Debian's (13), from the mirror of this machine's apt, else from DEBIAN_MIRROR. apt's downloader compares the checksums.
+# The sources are Debian's (13), from the mirror of this machine's apt, or else from DEBIAN_MIRROR. apt's
+# downloader compares the checksums.
 set -eu
 dest=$1 new=$1.new
 # shellcheck disable=SC2016 # the names are apt's
