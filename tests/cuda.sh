@@ -9,7 +9,7 @@
 #	tests/cuda.sh tile DEST              installs the compilers of CUDA Tile C++ into DEST/bin, DEST/lib and DEST/include
 set -u
 
-# for pip: one file for x86_64 and one for aarch64 each; pip refuses any other
+# requirements for pip: one file each for x86_64 and for aarch64; pip refuses any other file
 requirements() {
 	if [ "${1:-}" != all ] && [ "$(driver_major)" = 12 ]; then
 		cat <<'LIST'

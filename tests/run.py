@@ -20,7 +20,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-# started first, so that all lanes end at about the same time
+# these tests start first, so that all lanes end at about the same time
 SLOW = ("wheel", "families", "slurm", "readme", "schemas", "kernels", "report_browser", "report_why", "unit/check", "launch",
 	"gpu_scripts", "baseline", "device_faults", "advise")
 # checks of the pages of results; `make figures` and `make test-full` run them

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-/* Processor time of all threads of this process. */
+/* Returns the processor time of all threads of this process. */
 static inline double cpu_seconds(void)
 {
 	struct timespec now;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cost of `lookup` for a problem of a tuned file with 1e4 entries: processor time and memory of the
- * program, and the memory of a reader of all entries. The entries are those of a real file with
- * other values of M.
+ * Measures the cost of `lookup` for a problem of a tuned file with 1e4 entries: processor time and
+ * memory of the program, and the memory of a reader of all entries. The entries are those of a real
+ * file with other values of M.
  */
 #include <math.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void make_file(const char *path)
 	_exit(EXIT_SUCCESS);
 }
 
-/* Usage of a child process. */
+/* Returns the resource usage of a child process. */
 static struct rusage run(const char *program, const char *command, const char *path)
 {
 	struct rusage usage;

@@ -43,7 +43,7 @@ for name in "$@"; do
 	"$path" || missed=1
 done
 
-# a program in the place of a kernel: all 60 blockings of a product of matrices on the CPU
+# measures a program in place of a kernel: all 60 blockings of a matrix product on the CPU
 if [ -f "$here/../own/matmul.c" ]; then
 	cc -O3 -o "$work/matmul" "$here/../own/matmul.c" -lm && cp "$here/../own/matmul.json" "$work" &&
 		"$tool" tune "$work/matmul.json" -e exhaustive --fresh -o "$work/matmul.tuned.json" || missed=1
@@ -59,7 +59,7 @@ versus=$(program gemm_vs_cublaslt) || {
 	echo "gemm_vs_cublaslt: not built"
 	exit 1
 }
-# GPU model of this machine, e.g. "NVIDIA H200", and of a tuned file
+# prints the GPU model of this machine, e.g. "NVIDIA H200", and of a tuned file
 gpu=$(sed -n 's/^  cuda:0 *\([^,]*\),.*/\1/p' "$work/devices.log")
 tuned_here() { # names of files
 	for name in "$@"; do ls results/*/"$name" 2>/dev/null; done | while read -r file; do
@@ -80,11 +80,10 @@ if [ -z "$files" ] || [ -n "${BENCH_FRESH:-}" ]; then
 fi
 # shellcheck disable=SC2086
 "$versus" --path . --cache-dir "$work/cache" -o "$work/gemm_vs_cublaslt.json" $files || missed=1
-# what the portable family reaches by itself
-# shellcheck disable=SC2086
+# measures the portable family by itself
 [ -z "$portable" ] || "$versus" --path . --cache-dir "$work/cache" --family gemm/mma \
 	-o "$work/gemm_mma_vs_cublaslt.json" $portable || missed=1
-# chains for which fusing two products pays
+# measures chains for which fusing two products pays
 "$tool" tune --suite chain_map -f fused -f fused_resident -f fused_wgmma --budget 1s --device cuda:0 --path . \
 	--cache-dir "$work/cache" -o "$work/chain_map.json" >"$work/chain_map.log" 2>&1 || tail -n 3 "$work/chain_map.log"
 "$versus" --path . --cache-dir "$work/cache" --seconds 0.15 -o "$work/chain_vs_cublaslt.json" "$work/chain_map.json" || missed=1

@@ -35,7 +35,7 @@ cmake -S "$work/cmake" -B "$work/cmake/build" >"$work/talk" 2>&1 || { cat "$work
 cmake --build "$work/cmake/build" >"$work/talk" 2>&1 || { cat "$work/talk"; fail "cmake --build"; }
 [ "$("$work/cmake/build/program")" = "$expected" ] || fail "cmake says $("$work/cmake/build/program"), JSON $expected"
 
-# the header prints every parameter, among them those that the others print
+# the header's program prints every parameter, including those that the others print
 strict="-Wall -Wextra -Wconversion -Wshadow -Werror -pedantic -I $work/c"
 warnings="$strict -Wno-unused-parameter"
 ${CC:-gcc} -std=c99 $warnings -o "$work/c/program" "$work/c/main.c" || fail "the header as C"
@@ -88,7 +88,7 @@ message("${E_FAMILY} grid ${grid}")
 CMAKE
 made=$(cmake -P "$work/h200-script.cmake" 2>&1) || fail "the H200's module: $made"
 [ "$made" = "$family $grid" ] || fail "cmake says $made, C says $said"
-# the recipe that the module prints, unchanged
+# runs the recipe that the module prints, unchanged
 nvcc=$(command -v nvcc || ls "${CUDA_INCLUDE:-/usr/local/cuda/include}"/../bin/nvcc 2>/dev/null)
 if [ -n "$nvcc" ]; then
 	mkdir -p "$work/recipe"

@@ -97,7 +97,7 @@ if schema:
     # an invalid file is refused, otherwise this test could not fail
     assert not validator.is_valid({"results": [{"configuration": {}, "times": {}, "invalidity": "maybe", "correctness": 1}]})
 
-# a cache file of Kernel Tuner: each configuration by its values in the order of the parameters
+# in a cache file of Kernel Tuner, a configuration's key lists its values in the order of the parameters
 cache = converted(RECORDED, "--cache", "--problem", "M=1000,K=512", "--family", "tile/split")
 lines = [line for line in evaluations(RECORDED) if line["family"] == "tile/split"]
 kinds = collections.Counter()

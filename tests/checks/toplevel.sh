@@ -1,5 +1,5 @@
 #!/bin/sh
-# The agreed top level, and no path of one machine in tracked files.
+# The top level has only the agreed files, and tracked files contain no path of one machine.
 set -u
 bad=0
 extra=$(git ls-files | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|src|templates|configs|results|tests|README\.md|LICENSE|\.[A-Za-z_-]+')

@@ -146,12 +146,12 @@ void standin_killed_once(const char *path);
 bool standin_is_lost(void);
 
 /* ---- memory (fake_memory.c) ---- */
-/* The data at the beginning of a piece of memory, which reveals its purpose. */
+/* Purposes of a piece of memory, which its first bytes reveal. */
 enum mark {
-	MARK_OUTPUT,    /* poisoned with the pattern of a dtype */
-	MARK_WORKSPACE, /* poisoned as a workspace */
-	MARK_EXPECTED,  /* cleared to NaN doubles */
-	MARK_FILLED,    /* an input's contents */
+	MARK_OUTPUT,    /* an output poisoned with the pattern of a dtype */
+	MARK_WORKSPACE, /* a workspace with its poison */
+	MARK_EXPECTED,  /* sums that were cleared to NaN doubles */
+	MARK_FILLED,    /* the contents of an input */
 	MARK_PITCH,     /* gap between the rows of an output; `pattern` is the pitch in bytes */
 };
 void standin_mark(enum mark mark, CUdeviceptr data, uint64_t bytes, uint32_t pattern);
@@ -171,7 +171,7 @@ struct standin_kernel {
 	long launches,
 		load; /* number of this load among kernels of that name in the process, from 1 */
 	int smem_dynamic_max;
-	CUdeviceptr last_buffer; /* first buffer of the previous launch */
+	CUdeviceptr last_buffer; /* first buffer argument of the previous launch */
 	const struct standin_library *library;
 	double place;   /* -1 to 1, effect of the code's placement */
 	double spin_us; /* extra time that spin_cycles_N adds */

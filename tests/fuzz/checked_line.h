@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Journal lines with a valid checksum, for any content.
+ * Writes journal lines with a valid checksum, for any content.
  */
 #ifndef TESTS_CHECKED_LINE_H
 #define TESTS_CHECKED_LINE_H

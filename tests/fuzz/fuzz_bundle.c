@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a bundle, unchanged and with a corrected header and checksum. Opening it, searching
- * it and binding its kernels to tensors never read outside the bytes.
+ * Opens any bytes as a bundle, unchanged and with a corrected header and checksum. Opening it,
+ * searching it and binding its kernels to tensors never read outside the bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static void try(const void *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* aligned memory of the exact size */
+	/* copies the bundle to aligned memory of the exact size */
 	struct ttl_header *copy = malloc(size ? size : 1);
 
 	ttl_cuda.cuMemAlloc_ = fake_allocate;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a cubin: the reader never reads outside them, and finds every kernel that it lists.
+ * Reads any bytes as a cubin: the reader never reads outside them, and finds every kernel that it
+ * lists.
  */
 #include <stdint.h>
 #include <stdlib.h>

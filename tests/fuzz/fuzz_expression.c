@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as an expression over a few names: it is refused, evaluated, or fails in bounded time
- * and memory. Replacing names by constants beforehand gives the same result.
+ * Compiles any bytes as an expression over a few names: the expression is refused, evaluated, or
+ * fails in bounded time and memory. Replacing names by constants beforehand gives the same result.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reader of family JSON (for the operation in tests/data/kernel), and all computations about a
- * candidate: the first configuration of its space, legal or not.
+ * Tests the reader of family JSON (for the operation in tests/data/kernel), and all computations
+ * about a candidate: the first configuration of its space, legal or not.
  */
 #include <stdint.h>
 #include <stdlib.h>

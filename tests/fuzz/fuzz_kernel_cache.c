@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a cache entry, and any bytes as its JSON behind a header with a valid checksum.
+ * Reads any bytes as a cache entry, and as its JSON behind a header with a valid checksum.
  * An accepted entry gives the same bytes when it is written, read and written again.
  */
 #include <stdint.h>
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char key[HASH_SIZE] = "0123456789abcdef0123456789abcdef";
 
-/* Returns false if the bytes are no entry. */
+/* Returns false if the bytes are not a valid entry. */
 static bool rewrite(const struct text *bytes, struct text *again)
 {
 	struct cache_entry entry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as a CUDA source: scanning, removing host code, drafting its kernels. Line numbers
- * stay, and the output is JSON.
+ * Scans any bytes as a CUDA source, removes host code, and drafts its kernels. Line numbers stay,
+ * and the output is JSON.
  */
 #include <stdint.h>
 #include <stdlib.h>

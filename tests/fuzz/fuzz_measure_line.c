@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any line between the tuner and a measuring process; the first byte selects the message. An
- * accepted message gives the same line when it is written, read and written again.
+ * Reads any line as a message between the tuner and a measuring process; the first byte selects the
+ * kind of message. An accepted message gives the same line when it is written, read and written
+ * again.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reader of operation JSON, and of problems of that operation.
+ * Tests the reader of operation JSON, and of problems of that operation.
  */
 #include <stdint.h>
 #include <stdlib.h>

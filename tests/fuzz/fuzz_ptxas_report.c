@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any text as the compiler's log: figures stay in range, and the reader invents no line.
+ * Reads any text as the compiler's log: figures stay in range, and the reader invents no line.
  */
 #include <stdint.h>
 #include <stdlib.h>

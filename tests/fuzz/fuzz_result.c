@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any bytes as an evaluation: an accepted one is written in a form that is accepted again and
+ * Reads any bytes as an evaluation. An accepted one is written in a form that is accepted again and
  * written identically.
  */
 #include <stdint.h>

@@ -43,7 +43,7 @@ static void use(struct tuned *tuned)
 	}
 	for (size_t i = 0; i < count; i++)
 		tuned_put_entry(tuned, &copies[i], &judge, &kept);
-	/* what is written is read again */
+	/* the written file can be read again */
 	tuned_append(tuned, &text);
 	if (tuned_parse(&text, "again", &again, &err) != STATUS_OK ||
 		again.entry_count != tuned->entry_count)

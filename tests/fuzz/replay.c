@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	FILE_SIZE_MAX = 1 << 20,
-	MUTATIONS = 200, /* mutations per file */
+	MUTATIONS = 200, /* number of mutations per file */
 };
 
 static uint32_t next_random(uint32_t *state)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# NVIDIA's compute-sanitizer over every family on small problems, from the folder that `make dist TESTS=1`
-# makes (or from a checkout: BUILD=build). The tuner runs as usual, and only its measuring worker runs under
-# the sanitizer, so the checked kernels are the measured ones.
+# Runs NVIDIA's compute-sanitizer over every family on small problems, from the folder that `make dist
+# TESTS=1` makes (or from a checkout: BUILD=build). The tuner runs as usual, and only its measuring worker
+# runs under the sanitizer, so the checked kernels are the measured ones.
 #
 #	sh tests/gpu/sanitizer.sh [TOOL...]        memcheck racecheck synccheck
 #

@@ -1,6 +1,6 @@
 #!/bin/sh
-# gemm/tile, attention/tile and gemm_chain/tile on a GPU: correctness on odd sizes, and speed compared with
-# cuBLASLt and PyTorch. Takes about two minutes, from a folder made by `make dist TESTS=1`.
+# Tests gemm/tile, attention/tile and gemm_chain/tile on a GPU: correctness on odd sizes, and speed compared
+# with cuBLASLt and PyTorch. Takes about two minutes, from a folder made by `make dist TESTS=1`.
 #
 #	tests/gpu/tile.sh OUT [odd|attention|gemm]...
 #
@@ -51,7 +51,7 @@ odd() {
 		-p m=16384,k=64,n=1024,p=64,dtype=bf16 -p m=1000,k=72,n=328,p=40,dtype=fp16,act=gelu_tanh -p m=257,k=40,n=77,p=72,dtype=bf16
 }
 
-# The figures of results/nvidia-h100/tile.md.
+# Measures the figures of results/nvidia-h100/tile.md.
 gemm() {
 	tiles='BM == 128 and BN in [128, 256] or BM == 64 and BN in [64, 128, 256]'
 	tune gemm "$plain and ($tiles) and BK in [64, 128]" --suite bf16_aligned --strategy guided --budget "${TEST_BUDGET:-1500ms}"

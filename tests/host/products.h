@@ -64,7 +64,7 @@ static float value_of_fp8(const void *at)
 	return (float)of_fp8(*(const unsigned char *)at);
 }
 
-/* Element (row, k) of an operand in shared memory. */
+/* Returns element (row, k) of an operand in shared memory. */
 static float operand_value(
 	const product_form &form, uint64_t descriptor, bool transposed, int row, int k)
 {

@@ -19,7 +19,7 @@ def test_whole(tmp_path):
 	path.chmod(0o640)
 	write_file(str(path), "two")
 	assert path.read_text() == "two" and stat.S_IMODE(path.stat().st_mode) == 0o640 and os.listdir(tmp_path) == ["a.json"]
-	(tmp_path / "link").symlink_to("a.json")  # a link of the same user, in a folder of the same user
+	(tmp_path / "link").symlink_to("a.json")  # the link belongs to the same user, and so does its folder
 	write_file(str(tmp_path / "link"), "three")
 	assert path.read_text() == "three" and (tmp_path / "link").is_symlink()
 	write_file("/dev/null", "nothing")

@@ -26,11 +26,11 @@ MASKED = [1.0] * 63 + [-1e9]
     ("float32", [INF, 1, 2], [-INF, 1, 2], 1),
     ("float32", [5, 5, 5], [-INF, 1, NAN], 3),
     ("float32", [INF, NAN, 2], [1, 1, 2], 2),
-    ("float16", [INF, 1], [70000.0, 1], 0),  # overflows in the output's type
+    ("float16", [INF, 1], [70000.0, 1], 0),  # the value overflows in the output's type
     ("float16", [3, 1], [70000.0, 1], 1),
     ("float32", [0.0] * 63 + [-1e9], MASKED, 63),  # a mask does not hide the other elements
     ("float32", MASKED, MASKED, 0),
-    ("int64", [2**62, 1], [2**62 + 1, 1], 1),  # a mask does not hide differences in the other elements
+    ("int64", [2**62, 1], [2**62 + 1, 1], 1),  # the comparison must not round integers to doubles
 ])
 def test_comparison_of_outputs(dtype, found, expected, violations):
     result = program_job.compared(numpy.array(found, dtype), numpy.array(expected, None if dtype.startswith("float") else dtype))

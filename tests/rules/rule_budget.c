@@ -15,7 +15,7 @@ static struct json *state_of(const struct budget *budget)
 	return state;
 }
 
-/* The state after the start and after each evaluation. */
+/* Returns the state of the budget after the start and after each evaluation. */
 RULE(budget)
 {
 	const struct rule_numbers times = rule_numbers(in, "times");

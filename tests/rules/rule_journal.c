@@ -11,7 +11,7 @@
 #include "report/report.h"
 #include "rules/rules.h"
 
-/* A file with the case's "text", which the next call overwrites. */
+/* Writes the case's "text" to a file, which the next call overwrites. */
 static const char *file_of(const struct json_at *in)
 {
 	static char *path;

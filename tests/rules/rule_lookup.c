@@ -60,7 +60,7 @@ RULE(toy_predictions)
 	return out;
 }
 
-/* The toy's corrections, which double the predicted time of two rows per block. */
+/* Sets the toy's corrections, which double the predicted time of two rows per block. */
 static struct learned *learned_of(struct toy *toy)
 {
 	static const char *const configs[] = {"tests/data/score/configs", NULL};

@@ -1,4 +1,4 @@
-"""The verdicts of a check (check/judge.h)."""
+"""Tests the verdicts of a check (check/judge.h)."""
 import collections
 import json
 import xml.etree.ElementTree

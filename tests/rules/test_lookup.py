@@ -1,4 +1,4 @@
-"""Which configuration of a tuned file answers for a problem (advise/lookup.h)."""
+"""Tests which configuration of a tuned file answers for a problem (advise/lookup.h)."""
 import functools
 import math
 

@@ -1,4 +1,4 @@
-"""Problems: lists, ranges and defaults of their texts, and their work (family/problem.h, templates/README.md)."""
+"""Tests problems: lists, ranges and defaults of their texts, and their work (family/problem.h, templates/README.md)."""
 import itertools
 
 from hypothesis import given, strategies as draw

@@ -1,4 +1,4 @@
-"""Occupancy, quantization, cache lines and bank conflicts (score/occupancy.h, score/time_model.h, score/traffic.h)."""
+"""Tests occupancy, quantization, cache lines and bank conflicts (score/occupancy.h, score/time_model.h, score/traffic.h)."""
 import json
 import math
 
@@ -119,7 +119,7 @@ def accesses(pick):
 	address = pick(draw.one_of(
 		draw.just([stride * lane for lane in range(32)]),  # columns of a matrix
 		draw.just([first + stride * (lane % lanes) for lane in range(32)]),
-		draw.just([stride * (lane // lanes) for lane in range(32)]),  # lanes with one address
+		draw.just([stride * (lane // lanes) for lane in range(32)]),  # neighbouring lanes share an address
 		draw.just([(lane & 1) | lane >> 2 << 1 for lane in range(32)]),  # n and n^2 have one address
 		draw.just([lane % 16 * 8 + (lane // 16 ^ lane % 8) for lane in range(32)]),  # a swizzle
 		draw.lists(draw.integers(0, 70), min_size=32, max_size=32)))

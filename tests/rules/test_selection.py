@@ -1,4 +1,4 @@
-"""The winner of a search (tune/selection.h)."""
+"""Tests the selection of a search's winner (tune/selection.h)."""
 import functools
 
 from hypothesis import given, strategies as draw

@@ -1,4 +1,4 @@
-"""Statistics of samples, the noise rule, and comparisons by rounds (base/statistics.h, measure/sampler.h, engine/contenders.h)."""
+"""Tests statistics of samples, the noise rule, and comparisons by rounds (base/statistics.h, measure/sampler.h, engine/contenders.h)."""
 import math
 
 import numpy

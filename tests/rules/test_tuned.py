@@ -1,4 +1,4 @@
-"""Which entries and rows of tuned files remain (format/merge.h, format/tuned.h)."""
+"""Tests which entries and rows of tuned files remain (format/merge.h, format/tuned.h)."""
 import json
 
 from hypothesis import given, settings, strategies as draw

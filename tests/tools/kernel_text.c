@@ -70,7 +70,7 @@ static struct json *pipes_json(const double amounts[PIPE_COUNT])
 	return json;
 }
 
-/* The score's inputs from a launch's model. */
+/* Writes the score's inputs from a launch's model. */
 static struct json *work_json(const struct launch_work *work)
 {
 	struct json *json = json_new_object(), *tiles = json_new_array(),
@@ -123,7 +123,7 @@ static struct json *works_json(const struct work *work)
 	return launches;
 }
 
-/* legal: number of legal configurations of the space; 0: not counted. */
+/* legal: number of legal configurations of the space; 0 if they were not counted. */
 static enum status print_candidate(
 	const struct request *request, const choice *choices, size_t legal, struct error *err)
 {

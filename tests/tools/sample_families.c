@@ -55,7 +55,7 @@ struct sample {
 	struct bound_family *bound;
 	bool **seen; /* by parameter and value */
 	bool problem_seen;
-	choice *configurations; /* a random reservoir of legal ones */
+	choice *configurations; /* a random sample of the legal configurations */
 	size_t count, capacity, visited;
 	struct random_state random;
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A strategy for `tune --strategy program:CMD`: `random` as in src/search, with the same random numbers.
+"""Implements a strategy for `tune --strategy program:CMD`: `random` as in src/search, with the same random numbers.
 
 	strategy_in_python.py [WHAT]	WHAT: outside, repeated, nonsense, another_id, late, silent_end: its error from the fourth request on;
 				sometimes: every second answer is outside"""

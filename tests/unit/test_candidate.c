@@ -314,7 +314,7 @@ TEST(candidates_that_cannot_run_are_pruned)
 	expect_prune(&fixture, one, 2, "too big");
 	one = good;
 	one.regs_per_thread = 201;
-	expect_prune(&fixture, one, -1, ""); /* 49152 bytes of dynamic shared memory */
+	expect_prune(&fixture, one, -1, ""); /* passes with 49152 bytes of dynamic shared memory */
 	one.smem_static_bytes = 60000;
 	expect_prune(&fixture, one, 2, "too big"); /* plus 60000 static bytes */
 	several[1].spill_store_bytes = 100;        /* counts for the second launch */
@@ -364,7 +364,7 @@ TEST(an_operation_needs_no_c_code)
 	fixture_close(&fixture);
 }
 
-/* The examples of every family, on a device of each compute capability. */
+/* Tests the examples of every family, on a device of each compute capability. */
 TEST(examples_of_every_family_are_bound_on_every_capability)
 {
 	const char *folders[] = {"templates", NULL}, *configs[] = {"configs", NULL};

@@ -26,7 +26,7 @@ TEST(folders_add_operations_and_families)
 	catalogue_release(&catalogue);
 }
 
-/* Loading a single operation. */
+/* Loads a single operation. */
 TEST(a_single_operation_is_loaded_alone)
 {
 	const char *folders[] = {KERNEL_TEMPLATES, NULL};
@@ -118,7 +118,7 @@ TEST(the_hash_covers_the_templates_of_an_operation)
 	assert_string_not_equal(first, second);
 }
 
-/* The order in which a family inherits members from the one that it extends. */
+/* Tests the order in which a family inherits members from the one that it extends. */
 TEST(a_family_inherits_members_in_order)
 {
 	static const char folder[] = TEST_BUILD "/test-extends-templates";

@@ -267,7 +267,7 @@ TEST(a_crash_fails_its_row_only)
 	char *dying = string_format("kernel fast_2 skip=12 crash\n%s", script);
 
 	fixture_open(&fixture, dying);
-	for (int i = 0; i < ENTRIES; i++) { /* much faster for a long time */
+	for (int i = 0; i < ENTRIES; i++) { /* the stored baseline times are much lower */
 		fixture.rows[i].baseline_us = 1;
 		fixture.rows[i].entry.winner.result.time =
 			(struct summary){.median = 1, .ci95_low = 1, .ci95_high = 1, .count = 9};

@@ -148,7 +148,7 @@ TEST(the_real_compiler_makes_a_cubin)
 	assert_true(result.seconds > 0);
 	assert_string_equal(result.log, "");
 	compile_result_release(&result);
-	/* 120 live values in 64 registers */
+	/* the kernel has 120 live values in 64 registers */
 	result = expect(compiler,
 		"extern \"C\" __global__ void __launch_bounds__(1024) k(float *a, int n) {\n"
 		"float v[120];\n#pragma unroll\nfor (int i = 0; i < 120; i++) v[i] = a[i * n];\n"

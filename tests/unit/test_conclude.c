@@ -94,7 +94,7 @@ static void evaluate(
 	}
 	assert_int_equal(result.outcome, OUTCOME_OK);
 	result.predicted = false;
-	result.sample_count = 0; /* only the prediction */
+	result.sample_count = 0; /* the row has only the prediction */
 	for (size_t i = 0; i < ARRAY_COUNT(samples_us); i++)
 		samples_us[i] = final_us > 0 ? final_us : search_us;
 	result_add_samples(&result, samples_us, ARRAY_COUNT(samples_us));

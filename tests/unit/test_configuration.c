@@ -45,7 +45,7 @@ TEST(bad_configurations_are_refused)
 	named_values_release(&values);
 	assert_fails(configuration_from_named_values(fixture.bound, &values, again, &err),
 		STATUS_BAD_INPUT, "the configuration gives no value of BM");
-	/* a file from before the family had REPEATS */
+	/* the file is older than the family's parameter REPEATS */
 	values = configuration_named_values(fixture.bound, fixture.choices);
 	free(values.items[4].name);
 	values.count = 4;

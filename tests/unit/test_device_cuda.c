@@ -22,7 +22,7 @@ TEST(opening_identifies_the_gpu)
 	assert_string_equal(identity->mig, "disabled");
 	assert_int_equal(identity->driver_cuda_version, 13000);
 	assert_true(identity->clock_sm_max_hz > 1.97e9 && identity->power_limit_w > 699);
-	/* 1000 us plus the cost of a launch */
+	/* 1000 us, plus the cost of a launch */
 	assert_true(fabs(identity->anchor_us - 1000) < 5);
 	assert_int_equal(bench.device->spec->sm_count, 132);
 	assert_int_equal(bench.device->spec->l2_bytes, 2 << 20);
@@ -47,8 +47,8 @@ TEST(a_correct_kernel_is_verified_and_timed)
 
 	reply = expect_reply(bench.device, REPLY_OF_LOADED, handle, OUTCOME_OK, NULL);
 	assert_int_equal(reply.result.launch_count, 1);
-	assert_int_equal(reply.result.resources[0].regs_per_thread,
-		40); /* the value that the driver reports */
+	assert_int_equal(
+		reply.result.resources[0].regs_per_thread, 40); /* the driver reports this value */
 	assert_int_equal(reply.result.resources[0].blocks_per_sm, 12);
 	assert_int_equal(reply.result.resources[0].max_clusters, -1);
 	device_reply_release(&reply);
@@ -530,7 +530,8 @@ TEST(kept_problems_and_code_are_evicted_in_order_of_use)
 	struct bench bench;
 	uint32_t problem;
 
-	bench_open(&bench, "libraries_max 4\n"); /* helper kernels, reference and two candidates */
+	bench_open(&bench,
+		"libraries_max 4\n"); /* room for helper kernels, reference and two candidates */
 	problem = toy_problem(bench.device, &small, "reference");
 	for (int i = 0; i < 6; i++) {
 		device_handle handle = toy_load(bench.device, problem, &small, "candidate");

@@ -84,18 +84,18 @@ TEST(times_below_the_floor_are_refused)
 		enum outcome outcome;
 		const char *detail;
 	} cases[] = {
-		/* 137 GFLOP at about 1120 TFLOP/s, 101 MB */
+		/* 137 GFLOP at about 1120 TFLOP/s; moving 101 MB takes less time */
 		{"M=N=K=4096,dtype=bf16", 100, 0, OUTCOME_TOO_FAST, "137.4 GFLOP at"},
 		{"M=N=K=4096,dtype=bf16", 140, 0, OUTCOME_OK, NULL},
 		/* a product of fp32 matrices takes 2 ms on CUDA cores, less if it is split into
 		 * tf32 products */
 		{"M=N=K=4096,dtype=fp32", 200, 0, OUTCOME_TOO_FAST, "GFLOP at"},
 		{"M=N=K=4096,dtype=fp32", 420, 0, OUTCOME_OK, NULL},
-		/* 2.1 GB at 4.9 TB/s */
+		/* moving 2.1 GB at 4.9 TB/s */
 		{"M=16,N=32768,K=32768,dtype=bf16", 400, 0, OUTCOME_TOO_FAST,
 			"GB/s of memory take"},
 		{"M=16,N=32768,K=32768,dtype=bf16", 460, 0, OUTCOME_OK, NULL},
-		/* 33 MB from the L2 cache */
+		/* moving 33 MB from the L2 cache */
 		{"M=16,N=4096,K=4096,dtype=bf16", 4, 0, OUTCOME_TOO_FAST, "of memory"},
 		{"M=16,N=4096,K=4096,dtype=bf16", 4, FLAG_MASK(WARM_L2), OUTCOME_OK, NULL},
 		{"M=16,N=4096,K=4096,dtype=bf16", 1, FLAG_MASK(WARM_L2), OUTCOME_TOO_FAST,

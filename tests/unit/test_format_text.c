@@ -38,12 +38,12 @@ static void check_escape(format_escape *escape, const char *string, const char *
 TEST(special_characters_are_escaped)
 {
 	check_escape(format_xml, "<a href=\"x\">&\nµ", "&lt;a href=&quot;x&quot;&gt;&amp;&#10;µ");
-	/* not allowed in XML: control characters, incomplete UTF-8, U+FFFE */
+	/* XML forbids these: control characters, incomplete UTF-8, U+FFFE */
 	check_escape(format_xml, "\x01\tz\xc3|\xef\xbf\xbe", "?\tz?|?");
 	check_escape(
 		format_markdown, "a|b `c` *d* @e <f>&", "a\\|b 'c' \\*d\\* &#64;e &lt;f>&amp;");
 	check_escape(format_shown, "a\x1b[0m", "a\\x1b[0m");
-	/* workflow commands of CI systems */
+	/* CI systems read these as workflow commands */
 	check_escape(format_shown, "::error::a::b", "\\x3a:error::a::b");
 	check_escape(format_shown, "a ##[error]#[ ##vso[b]", "a \\x23#[error]#[ \\x23#vso[b]");
 }

@@ -174,7 +174,8 @@ TEST_WITH(compressed_journals_are_read, setup, teardown)
 	struct error err = {0};
 
 	write_run(scratch->path, "one");
-	append(scratch->path, "{\"event\":\"ru"); /* an incomplete line, then compressed */
+	append(scratch->path,
+		"{\"event\":\"ru"); /* an incomplete line ends the file, which is then compressed */
 	assert_ok(file_read(scratch->path, &whole, &err));
 	write_gzip(scratch->path, whole.data, whole.length);
 	assert_ok(journal_read(scratch->path, &record, &err));

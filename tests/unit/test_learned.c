@@ -83,7 +83,7 @@ TEST(a_sum_of_trees_is_as_worked_out)
 
 			assert_true(trees_bind(&trees, names));
 			assert_true(fabs(trees_sum(&trees, here) - worked_out(here)) < 1e-12);
-			/* the features in another order */
+			/* the same features in another order */
 			assert_true(trees_bind(&trees, moved));
 			assert_true(fabs(trees_sum(&trees, there) - worked_out(here)) < 1e-12);
 		}

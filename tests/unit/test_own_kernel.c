@@ -17,7 +17,7 @@ static void assert_near(double found, double expected)
 		fail_msg("expected %.17g, found %.17g", expected, found);
 }
 
-/* An operation and a family with only the required members. */
+/* An operation and a family need only the required members. */
 TEST(the_required_members_suffice)
 {
 	static const char operation_text[] =
@@ -49,7 +49,7 @@ TEST(the_required_members_suffice)
 	double flop, bytes;
 
 	fixture_open(&fixture, KERNEL_TEMPLATES, "widget", NULL, NULL, "",
-		NULL); /* only its device is used */
+		NULL); /* only the context's device is used */
 	assert_ok(json_parse(operation_text, strlen(operation_text), "o", &tree, &err));
 	assert_ok(operation_load(tree, "o", NULL, "add", NULL, &operation, &err));
 	assert_ok(json_parse(family_text, strlen(family_text), "f", &tree, &err));

@@ -158,7 +158,7 @@ TEST(whole_numbers_are_written_as_integers)
 		"\"none\","
 		"\"bias\":\"none\",\"alpha\":2.5,\"beta\":1,\"residual\":0,"
 		"\"batch\":1,\"rows_a\":4,\"rows_b\":8}");
-	/* a text from before these keys existed */
+	/* the text is older than these keys */
 	problem_text_complete(gemm.operation, &old);
 	assert_string_equal(old, GEMM "scale=none,bias=none,alpha=1,beta=0,residual=0" ONE);
 	free(old);

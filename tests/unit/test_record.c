@@ -178,7 +178,7 @@ TEST(typing_errors_get_the_nearest_name)
 	json_free(tree);
 }
 
-/* ---- members of a newer version ---- */
+/* a newer version has added members */
 struct older {
 	int32_t a, b;
 };
@@ -248,7 +248,7 @@ TEST(null_is_not_a_number)
 	}
 }
 
-/* ---- lists that share a count ---- */
+/* these lists share one count */
 struct columns {
 	int32_t *a;
 	double *b;

@@ -43,7 +43,7 @@ static void golden_append(struct text *text, const char *device_name,
 	case_mma_work(mma, &work);
 	score_compute(device, &work.work, NULL, &score);
 	launch = &score.launches[score.longest];
-	if (launch->blocks_per_sm) /* every tensor at least once */
+	if (launch->blocks_per_sm) /* the launch moves every tensor at least once */
 		assert_true(launch->dram_bytes >=
 			    2.0 * ((double)mma->m * mma->k + (double)mma->n * mma->k));
 	text_appendf(text, "%s,", device_name);
@@ -112,7 +112,7 @@ TEST(resources_limit_the_blocks_on_an_sm)
 	score_compute(&hopper, &work.work, &resources, &barred);
 	assert_int_equal(barred.launches[0].blocks_per_sm, 1);
 	assert_int_equal(barred.launches[0].occupancy_limiter, LIMITER_BARRIERS);
-	resources.blocks_per_sm = 1; /* the driver's value precedes the calculator's */
+	resources.blocks_per_sm = 1; /* the driver's value takes precedence over the calculator's */
 	score_compute(&hopper, &work.work, &resources, &driver);
 	assert_int_equal(driver.launches[0].blocks_per_sm, 1);
 	assert_true(driver.launches[0].slots_per_wave == 132);
@@ -196,7 +196,7 @@ TEST(schedules_differ_in_their_last_wave)
 	persistent = time_of_work(&hopper, &work);
 	assert_true(persistent < grid && persistent > 0.85 * grid);
 
-	case_mma_work(&uneven, &work); /* exactly one wave of 132 */
+	case_mma_work(&uneven, &work); /* the tiles fill exactly one wave of 132 blocks */
 	grid = time_of_work(&hopper, &work);
 	work.launches[0].units =
 		140; /* 8 more tiles need a second wave, or 6% more work in every block */

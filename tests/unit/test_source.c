@@ -70,7 +70,7 @@ TEST(bad_includes_are_refused)
 			assert_null(source);
 			continue;
 		}
-		/* an error if the compiler reaches the line, or a header of the toolkit */
+		/* reaching the line is an error, unless the toolkit has the header */
 		assert_ok(source_expand(root, "op/bad.cu", folders, NULL, &source, &err));
 		assert_non_null(strstr(source, cases[i].message));
 		assert_null(strstr(source, "#include \""));
@@ -259,7 +259,7 @@ TEST(links_out_of_the_folders_are_refused)
 	assert_string_equal(source, "#line 1 \"op/fifo.cu\"\n#include <fifo.h>\n");
 	free(source);
 	source = NULL;
-	/* a link to a folder of include_paths, then within the folder */
+	/* links to a folder of include_paths, then stays within the folder */
 	unlink(linked);
 	top = realpath(mine, NULL);
 	free(secret);

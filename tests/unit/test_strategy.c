@@ -64,7 +64,7 @@ static void run_search(struct run *run, const struct search_view *view)
 	free(seen);
 }
 
-/* Relative slowdown of the best candidate found, compared with the true best. */
+/* Returns how much slower the best found candidate is than the true best. */
 static double regret(const struct landscape *landscape, const char *name, size_t window,
 	size_t budget, size_t *asked)
 {

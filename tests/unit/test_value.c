@@ -40,7 +40,7 @@ TEST(values_are_formatted_like_python)
 
 TEST(equal_numbers_of_any_type_are_equal)
 {
-	char copy[] = "bf16"; /* a copy at another address */
+	char copy[] = "bf16"; /* an equal string at another address */
 	assert_true(value_equal(value_int(1), value_real(1)));
 	assert_true(value_equal(value_int(1), value_bool(true)));
 	assert_true(value_equal(value_real(0), value_bool(false)));

@@ -26,7 +26,7 @@ try() { # try COMMAND...: with 60 places where memory ends
 	while [ $at -le "$total" ]; do
 		FAIL_AT=$at LD_PRELOAD=$scratch/no_memory.so "$@" >"$scratch/said" 2>&1
 		code=$?
-		# 134: abort() after the message
+		# 134 is the exit code after abort(), which follows the message
 		if [ $code -gt 5 ] && { [ $code -ne 134 ] || ! grep -q "out of memory" "$scratch/said"; }; then
 			echo "$*: allocation $at of $total fails: exit $code"
 			tail -n 3 "$scratch/said"
