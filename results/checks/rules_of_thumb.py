@@ -38,7 +38,7 @@ def gemm():
 	"""1792 cubed on 132 SMs: 49, 100, 196, 784 and 3136 tiles use 0.37, 0.66 (including padding), 0.74, 0.99 and 0.99."""
 	rest = "BK=32,STAGES=4,MIN_BLOCKS=1,GROUP_M=1,SPLIT_K=1"
 	times = {256: 90, 192: 80, 128: 60, 64: 70, 32: 100}
-	problem = {"M": 1792, "N": 1792, "K": 1792, "dtype": "bf16"}  # other keys have their defaults
+	problem = {"M": 1792, "N": 1792, "K": 1792, "dtype": "bf16"}  # all other keys have their defaults
 	events = [{"event": "run", "device": {"sheet": "h200-sxm"}},
 		{"event": "problem", "number": 0, "operation": "gemm", "text": "M=1792,...", "problem": problem}]
 	for t, time_us in times.items():

@@ -38,7 +38,7 @@ SIZE = int(ENV("SIZE", "4096"))
 ROWS = [2**i for i in range(13)]
 MMA = "BM == 16 and WM == 16 and BN == 64 and WN == 32 and BK in [32, 64, 128] and STAGES == 3 and MIN_BLOCKS == 1 and GROUP_M == 1 " \
     "and SPLIT_K in [1, 2, 3, 4]"
-# one configuration each: other instructions, and the same with another tile
+# one configuration each: with other instructions, and with the same instructions and another tile
 OTHERS = {
     "mma": [("mma, BN=128", "BM == 16 and WM == 16 and BN == 128 and WN == 32 and BK == 64 and STAGES == 3 and MIN_BLOCKS == 1 and GROUP_M == 1 "
         "and SPLIT_K == 1")],

@@ -206,7 +206,7 @@ def compare(path, configurations):
 
 
 def child(words, cache, tuner, folder, seconds):
-	beside = {"TILETUNE": str(ROOT / "tiletune")} if (ROOT / "tiletune").is_file() else {}  # in a folder of `make dist`
+	beside = {"TILETUNE": str(ROOT / "tiletune")} if (ROOT / "tiletune").is_file() else {}  # the program is in a folder of `make dist`
 	environment = {**beside, **os.environ, "TUNER": tuner, "TRITON_CACHE_DIR": str(cache), "PYTHONPATH": PYTHONPATH, "TILETUNE_FILE": str(folder / "tuned.json"),
 		"XDG_CACHE_HOME": str(folder), "TILETUNE_PROGRAM_LOG": str(folder / "program.log")}
 	done = subprocess.run([sys.executable, __file__, *words], env=environment, capture_output=True, text=True, timeout=max(seconds, 1), check=False)

@@ -41,7 +41,7 @@ def lines_of(path):
 		for line in file:
 			try:
 				yield json.loads(line)
-			except ValueError:  # an incomplete last line
+			except ValueError:  # the last line is incomplete
 				continue
 
 

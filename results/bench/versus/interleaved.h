@@ -21,7 +21,7 @@ typedef bool interleaved_run(const void *context, struct gpu_session *gpu, size_
 struct timed_run {
 	interleaved_run *run;
 	const void *context;
-	size_t set_count; /* a power of two */
+	size_t set_count; /* number of buffer sets, a power of two */
 
 	/* set by interleaved_prepare() */
 	double estimate_us;

@@ -37,7 +37,7 @@ struct lt_heuristic { /* cublasLtMatmulHeuristicResult_t */
 struct lt {
 	struct library library;
 	void *handle;
-	CUdeviceptr workspace; /* owned by the caller */
+	CUdeviceptr workspace; /* the caller owns the CUDA memory */
 	size_t workspace_bytes;
 	size_t (*version)(void);
 	int (*create)(void **handle);
@@ -60,7 +60,7 @@ struct lt {
 };
 
 /* Keys of the problem in addition to the sizes and types. */
-enum lt_scale { /* in the order of CUBLASLT_MATMUL_MATRIX_SCALE_* of our A */
+enum lt_scale { /* values are in the order of CUBLASLT_MATMUL_MATRIX_SCALE_* of our A */
 	LT_SCALE_NONE,
 	LT_SCALE_TENSOR,
 	LT_SCALE_ROW,

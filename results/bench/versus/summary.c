@@ -186,8 +186,8 @@ struct promise {
 	double least;
 	enum figure figure;
 	enum dtype in;
-	int alignment;      /* enum alignment_class, or -1 for any */
-	const char *family; /* requested family; NULL for winners */
+	int alignment;      /* enum alignment_class, or -1 for any alignment */
+	const char *family; /* requested family; NULL selects winners */
 	int64_t m, n, k;    /* 0 matches any size */
 	int64_t m_most;     /* maximum of m; 0 matches any size */
 	enum lt_scale scale;
