@@ -219,7 +219,7 @@ class Attempts:
 
 
 class KernelData(Data):
-    """The tensors of a call, in sets that together exceed twice the last-level cache.
+    """Holds the tensors of a call, in sets that together exceed twice the last-level cache.
 
         written: the storages that the kernel changes. pristine: their content before a verified run, which is poison if the result does
         not depend on earlier contents, and the recorded contents otherwise. expected: pairs of a function that maps a set to an array,
@@ -242,7 +242,7 @@ class KernelData(Data):
         size, count = sum(storage.nbytes for storage in first), 1
         while count < SETS_MAX and count * size <= 2 * cache_bytes():
             count += 1
-        if on_gpu():  # at most half of the free memory
+        if on_gpu():  # sets use at most half of the free memory
             count = max(1, min(count, 1 + int(torch.cuda.mem_get_info()[0] // 2 // max(size, 1))))
         self.restore(self.written)
         self.sets += [[copy_of(storage) for storage in first] for _ in range(count - 1)]

@@ -106,7 +106,7 @@ def triton_configs(tuned: Tuned, operation: str, *, names: Optional[Mapping[str,
 
 
 def triton_cache(tuned: Tuned, operation: str, key: Sequence[Any], *, names: Optional[Mapping[str, str]] = None, **fixed: Any) -> dict[str, Any]:
-    """KERNEL.autotune.json for one problem: the winner and its ties, with times in ms like Triton's: median, 20%, 80%.
+    """Returns KERNEL.autotune.json for one problem: the winner and its ties, with times in ms like Triton's: median, 20%, 80%.
         key: the values of autotune's key, then the types of the arguments."""
     problems = list(rows_of(tuned, operation, names, **fixed))
     if len(problems) != 1:
@@ -202,7 +202,7 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);
 
 def solution(bundle: str, operation: str, problem: Mapping[str, Any], *, definition: str, header: str, name: Optional[str] = None,
         author: str = "tiletune", hardware: Sequence[str] = ("cuda",)) -> dict[str, Any]:
-    """A Solution of FlashInfer-Bench: the kernels of a bundle behind a function of tensors, inputs before outputs. problem: one of
+    """Returns a Solution of FlashInfer-Bench: the kernels of a bundle behind a function of tensors, inputs before outputs. problem: one of
         the bundle's; sizes that tensors determine are read from them. header: the path of tiletune_launch.h."""
     described = Operation.find(operation)
     if described is None:

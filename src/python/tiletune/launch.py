@@ -129,7 +129,7 @@ def find_library() -> str:
 
 
 class Library:
-    """The launcher library, and the driver that it calls."""
+    """Represents the launcher library, and the driver that it calls."""
 
     def __init__(self, path: Optional[str] = None):
         self.path = path or find_library()

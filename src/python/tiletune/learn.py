@@ -26,7 +26,7 @@ from .errors import Error, reading
 from .files import expect_output, write_file
 
 DEPTH = 6
-BINS = 32  # bins per feature
+BINS = 32  # number of bins per feature
 THRESHOLDS_MAX = 4096  # thresholds of a model, which two digits encode
 ROUNDS, ROUNDS_MIN, SAMPLES_PER_ROUND = 800, 60, 25
 RATE = 0.1  # learning rate
@@ -42,7 +42,7 @@ MASK = (1 << 64) - 1
 
 
 class Random:
-	"""xoshiro256**, seeded by splitmix64."""
+	"""Generates the random numbers of xoshiro256**, seeded by splitmix64."""
 
 	def __init__(self, seed):
 		self.words = []

@@ -129,7 +129,7 @@ def compared(found: Any, expected: Any) -> dict[str, Any]:
 
 
 class Data:
-	"""A problem's inputs, in sets that together exceed twice the last-level cache, and the expected outputs."""
+	"""Holds a problem's inputs, in sets that together exceed twice the last-level cache, and the expected outputs."""
 
 	def __init__(self, problem: dict[str, Any], program: Program) -> None:
 		generator = numpy.random.default_rng(program.seed)

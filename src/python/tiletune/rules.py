@@ -29,7 +29,7 @@ from .quoting import c_string, comment, identifier
 from .t4 import numbers, read_journal
 from .tuned import load, tied_rows
 
-POOL_MAX = 96  # configurations to select leaves from
+POOL_MAX = 96  # number of configurations to select leaves from
 FOLDS = 10
 LEAF_MIN, GAIN_MIN = 3, 0.05  # minimum number of entries of a leaf; minimum gain of a split in logarithms of slowdown
 UNKNOWN = math.log(4)  # for families that were not timed for the problem
@@ -39,7 +39,7 @@ Choice = tuple[str, str]  # family, configuration
 
 @dataclass
 class Case:
-    """An entry with all known times, in us."""
+    """Holds an entry with all known times, in us."""
 
     text: str
     sizes: dict[str, int]

@@ -443,7 +443,7 @@ class Conversion:
 
 
 def convert(path: str, target: str = "") -> dict[str, Any]:
-    """The kernel of a T1 file as tiletune.own_kernel/1, for the folder `target` (default: the folder
+    """Returns the kernel of a T1 file as tiletune.own_kernel/1, for the folder `target` (default: the folder
         of the file). Raises T1Error for missing members and wrong types, for features that a CUDA kernel cannot have
         (another Language, Local memory), and for fills that need Python."""
     folder = os.path.dirname(path) or "."

@@ -22,7 +22,7 @@ import tarfile
 import zipfile
 from typing import Optional
 
-EPOCH = 315532800  # 1980, the first year of zip
+EPOCH = 315532800  # 1980 is the first year of zip
 # the compilers of CUDA Tile C++, as tests/cuda.sh pins them: all of one release
 TILE = ["cuda-nvrtc", "cuda-tileiras", "nvvm", "cuda-nvcc", "cuda-crt", "cuda-runtime"]
 TILE_VERSION = "13.5.37"
