@@ -142,7 +142,7 @@ class Run:
 		path = self.where(TABLES[name][3] + ".json")
 		try:
 			return os.path.exists(path) and len(load(path)["entries"]) == len(load(self.where(name + ".json"))["entries"])
-		except ValueError:  # the file was interrupted during writing
+		except ValueError:  # writing the file was interrupted
 			return False
 
 	def tune(self, name, suite):

@@ -265,7 +265,7 @@ def preprocess(unit):
 
 def tensor(buffer):
 	is_input = "true" if buffer["role"] == "in" else "false"
-	words = buffer["bytes"] // 4  # the pointer is that of a workspace, or of an absent tensor
+	words = buffer["bytes"] // 4  # length of a workspace, or of an absent tensor
 	dtype = DTYPES[buffer["dtype"]] if "rows" in buffer else "FP32"
 	rows, columns, ld = (buffer.get("rows", 1), buffer.get("columns", words), buffer.get("ld", max(1, words)))
 	return f'{{"{buffer["name"]}", {rows}, {columns}, {ld}, host::{dtype}, {buffer["bytes"]}, {is_input}, {int(buffer.get("fill_low", 0))}, {"true" if buffer.get("contents") == "counts" else "false"}}}'
@@ -286,7 +286,7 @@ def argument(value):
 
 
 def launch_hopper(plan):
-	"""Tells whether blocks run together: those of a cluster, and all blocks of a grid that wait for each other."""
+	"""Writes a launch in which the blocks of a cluster run together, or all blocks of a grid if they wait for each other."""
 	dims = ["{" + ", ".join(map(str, d)) + "}" for d in (plan["grid"], plan["block"])]
 	cluster = plan["cluster"][0] * plan["cluster"][1] * plan["cluster"][2]
 	call = f"unit_{plan['unit']}::{plan['entry']}({', '.join(map(argument, plan['args']))})"

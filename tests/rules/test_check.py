@@ -64,8 +64,8 @@ def test_errors_of_intervals_are_independent(now, then, half_width, deviation, l
 
 @given(draw.sampled_from([0.25, 0.5]), draw.sampled_from([0, 0.125]), draw.integers(4, 32), draw.integers(0, 12))
 def test_the_limits_themselves(threshold, floor, low, width):
-	"""The interval's ends are exact in binary. An end equal to 1 excludes neither side; an end equal to 1 + threshold or 1 - threshold
-	excludes nothing."""
+	"""The sums are exact. An interval that ends at 1 does not exclude 1, and one that ends at 1 + threshold or 1 - threshold does not
+	exclude this limit."""
 	interval = {"low": low / 16, "value": (low + width / 2) / 16, "high": (low + width) / 16}
 	below, above = interval["low"] - floor, interval["high"] + floor
 	expected = ("slower" if below > 1 and above >= 1 + threshold else "faster" if above < 1 and below <= 1 - threshold else
