@@ -7,13 +7,8 @@
 # Writes FOLDER/run-N.json, their journals and FOLDER/rates.json (tiletune.repeat_rates/1). A first tuning
 # fills the kernel cache and does not count. Rounds for which LIMIT leaves no time are skipped.
 #
-<<<<<<< HEAD:results/gpu/repeat.sh
-# From the environment: DEVICE (cuda:0), CACHE (session-cache), ROUNDS (5), BUDGET (2s, a problem), WARM
-# (5s, of the first tuning), LIMIT (280 s), SUITE (results/gpu/repeat.json), TUNE, more arguments of tune.
-=======
 # From the environment: DEVICE (cuda:0), CACHE (session-cache), ROUNDS (5), BUDGET (2s, a problem), WARM (5s,
 # of the first tuning), LIMIT (280 s), SUITE (results/gpu/repeat.json), TUNE (additional arguments of tune).
->>>>>>> da1de7fc (x):results/gpu/repeat.sh
 set -u
 folder=${1:?a folder}
 here=$(dirname "$0")
