@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Interval arithmetic over syntax trees. A bound is an exact integer, one rounded operation on such
- * bounds, or infinite.
+ * Interval arithmetic over syntax trees. A bound is an exact integer, the result of one rounded
+ * operation on exact integers, or infinite.
  */
 #include <math.h>
 
@@ -46,7 +46,7 @@ static struct value_range negated(struct value_range condition)
 	return truth(!is_surely_true(condition), !value_range_is_false(condition));
 }
 
-/* Moves integer bounds from 2^53 on outwards, because doubles round them. */
+/* Widens the interval at bounds of 2^53 or more, because doubles round such integers. */
 static struct value_range widened(double low, double high)
 {
 	const double exact = 0x1p53;
@@ -68,7 +68,7 @@ struct value_range value_range_of(struct value value)
 
 static double times(double a, double b)
 {
-	return a == 0 || b == 0 ? 0 : a * b; /* 0 times infinity is 0 here */
+	return a == 0 || b == 0 ? 0 : a * b; /* 0 times infinity is 0 in interval arithmetic */
 }
 
 static double divided(double a, double b)
@@ -76,7 +76,7 @@ static double divided(double a, double b)
 	return a / b;
 }
 
-/* The extremes of these operations are at the corners. */
+/* Computes the range of an operation whose extreme values lie at the bounds of the operands. */
 static struct value_range at_corners(
 	double (*operation)(double, double), struct value_range a, struct value_range b)
 {
@@ -105,7 +105,8 @@ static struct value_range quotient(enum opcode opcode, struct value_range a, str
 		       : (struct value_range){floor(result.low) - slack, floor(result.high)};
 }
 
-/* For operators without interval rules: exact if both intervals are single points. */
+/* Computes the range of an operator without interval rules, which is exact if both intervals are
+ * single points. */
 static struct value_range of_points(enum opcode opcode, struct value_range a, struct value_range b)
 {
 	struct evaluation evaluation = {.where = ""};
@@ -199,7 +200,6 @@ static struct value_range unary(enum opcode opcode, struct value_range a)
 	}
 }
 
-/* ---- trees ---- */
 /* Finds the intervals of names during the walk. */
 struct names {
 	value_range_find *find;

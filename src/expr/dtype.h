@@ -48,8 +48,8 @@ static inline bool dtype_is_signed(enum dtype dtype) /* false for bool and float
 {
 	return dtype == DTYPE_I8 || dtype == DTYPE_I16 || dtype == DTYPE_I32 || dtype == DTYPE_I64;
 }
-/* Returns the little-endian bits of an element. Floats are rounded to nearest even; values beyond
- * the range become infinite, in fp8_e4m3 the largest value. Integers wrap. */
+/* Returns the bits of an element, little-endian. Floats are rounded to nearest even. Values beyond
+ * the range become infinite, or the largest value in fp8_e4m3. Integers wrap. */
 uint64_t dtype_bits(enum dtype dtype, double value);
 
 #endif

@@ -47,13 +47,12 @@ bool name_is_function(const char *name)
 	return function_find(name, strlen(name)) != NULL;
 }
 
-/* ---- expressions ---- */
 struct expression {
 	char *text;
 	char *where;
 	struct value_arena arena;
-	struct node *root; /* after constant folding */
-	int *indices;      /* ascending */
+	struct node *root; /* tree after constant folding */
+	int *indices;      /* indices of the names that the expression reads, ascending */
 	size_t index_count, index_capacity;
 };
 
@@ -186,7 +185,7 @@ static enum status evaluate(const struct expression *expression, const struct va
 	return STATUS_OK;
 }
 
-/* Works like evaluate() for results that are no lists; of a list it keeps only the type. */
+/* Works like evaluate(), but retains only the type of a result that is a list. */
 static enum status evaluate_scalar(const struct expression *expression, const struct value *values,
 	struct value *result, struct error *err)
 {
@@ -225,7 +224,7 @@ struct value_range expression_range(
 	return node_range(expression->root, find, context);
 }
 
-/* "where: column 1: expected <noun>, found <the value>" */
+/* Sets the error "where: column 1: expected <noun>, found <the value>". */
 static enum status unexpected(const struct expression *expression, const char *noun,
 	const struct value *value, struct error *err)
 {

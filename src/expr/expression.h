@@ -21,7 +21,7 @@
 struct expression;
 
 struct name_table {
-	const char **names; /* borrowed; NULL: no expression may read this index */
+	const char **names; /* borrowed; if a name is NULL, no expression may read its index */
 	size_t count;
 	size_t capacity;
 	size_t first_hinted; /* hints list the names from this index first, e.g. the parameters */
@@ -47,8 +47,8 @@ enum status expression_compile(const char *text, const char *where, const struct
 enum status expression_compile_optional(const char *text, const char *where,
 	const struct name_table *names, struct expression **expression, struct error *err);
 void expression_free(struct expression *expression); /* NULL is fine */
-/* Returns a copy with bound names as constants, and folded. Strings are borrowed from values and
- * the expression. What fails stays and fails when evaluated. */
+/* Returns a copy in which bound names are constants, and folds it. Strings are borrowed from values
+ * and the expression. An operation that fails is retained and fails when it is evaluated. */
 struct expression *expression_specialise(
 	const struct expression *expression, const struct value *values);
 /* Returns whether the expression reads no name and has a known value. The value is borrowed from
@@ -61,30 +61,31 @@ const char *expression_where(const struct expression *expression);
  * Borrowed. */
 const int *expression_indices(const struct expression *expression, size_t *count);
 
-/* Names must be bound to values that are no lists. Items of a result list belong to `lists` (NULL:
- * lists are errors) or the expression, strings to the expression or their source. Errors name the
- * column. Threads may share an expression. */
+/* Names must be bound to values other than lists. Items of a result list belong to `lists` or to
+ * the expression; without `lists`, a list is an error. Strings belong to the expression or to the
+ * bound values. Errors name the column. Threads may share an expression. */
 enum status expression_evaluate(const struct expression *expression, const struct value *values,
 	struct value_arena *lists, struct value *result, struct error *err);
-/* By Python's truth. NULL is true. */
+/* Evaluates the truth of the result as in Python. A NULL expression is true. */
 enum status expression_test(const struct expression *expression, const struct value *values,
 	bool *result, struct error *err);
 enum status expression_int(const struct expression *expression, const struct value *values,
-	int64_t *result, struct error *err); /* an integral float is accepted */
+	int64_t *result, struct error *err); /* accepts a float with an integral value */
 enum status expression_real(const struct expression *expression, const struct value *values,
 	double *result, struct error *err);
 enum status expression_string(const struct expression *expression, const struct value *values,
 	const char **result, struct error *err);
 
 /* ---- bounds ---- */
-/* Both bounds included; infinite if unknown. False is 0, True is 1. */
+/* An interval that includes both bounds. Unknown bounds are infinite. False is 0, True is 1. */
 struct value_range {
 	double low, high;
 };
 struct value_range value_range_of(struct value value);
 bool value_range_is_false(struct value_range interval);
 typedef struct value_range value_range_find(int index, void *context);
-/* Bounds of every evaluation that does not fail, if names are in the intervals of find(). */
+/* Returns bounds of the results of all evaluations that do not fail. find() returns the interval of
+ * a name. */
 struct value_range expression_range(
 	const struct expression *expression, value_range_find *find, void *context);
 

@@ -57,14 +57,14 @@ const struct record_custom named_value_custom = {
 	.release = value_release,
 };
 const struct record_rule word_name_rule = {"a name of letters, digits and _", name_is_valid};
-/* Group sizes in files of version 0.1, "sizes:8 0 3/5 5 1". */
+/* Recognises group sizes in files of version 0.1, such as "sizes:8 0 3/5 5 1". */
 static bool is_sizes(const char *string)
 {
 	return string_starts_with(string, "sizes:") &&
 	       !string[6 + strspn(string + 6, "0123456789 /")];
 }
 
-/* These characters are safe in problem texts, -D lists and files of other programs. */
+/* Accepts only characters that are safe in problem texts, -D lists and files of other programs. */
 static enum status named_value_check(
 	void *item, const struct json_at *at, void *context, struct error *err)
 {

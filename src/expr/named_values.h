@@ -9,7 +9,6 @@
 #include "record/record.h"
 #include "expr/value.h"
 
-/* A boolean, an integer, a real or a string. */
 struct named_value {
 	char *name;
 	struct value value; /* owns its string */
@@ -20,19 +19,19 @@ struct named_values {
 	size_t count;
 };
 
-/* A name by name_is_valid(), also if it is that of a function. */
+/* Accepts names that pass name_is_valid(), including names of functions. */
 extern const struct record_rule word_name_rule;
 
 RECORD_DECLARE(struct named_value, named_value_record);
 extern const struct record_custom named_value_custom; /* for members of type struct value */
-/* A member `field` of type struct named_values. */
+/* Declares a member `field` of type struct named_values. */
 #define RECORD_NAMED_VALUES(type, field, key, ...)                                                 \
 	RECORD_MAP(type, field.items, field.count, named_value_record, key, ##__VA_ARGS__)
 
 /* Strings are borrowed from the tree. */
 enum status value_from_json(const struct json_at *at, struct value *value, struct error *err);
 
-/* An empty list also gets items that are not NULL, to distinguish it from an absent one. */
+/* The items of an empty list are not NULL, either, which distinguishes it from an absent list. */
 struct named_values named_values_new(size_t count);
 void named_values_release(struct named_values *values);
 void named_values_put(struct named_values *values, size_t index, const char *name,
@@ -41,7 +40,7 @@ void named_values_put(struct named_values *values, size_t index, const char *nam
 void named_values_add(struct named_values *values, const char *name, struct value value);
 /* Returns whether both have the same names and values, in any order. */
 bool named_values_equal(const struct named_values *a, const struct named_values *b);
-/* Returns the values of `all`, in order, that are missing in `values` or differ there. */
+/* Returns the values of `all`, in order, that `values` lacks or that differ in `values`. */
 struct named_values named_values_difference(
 	const struct named_values *all, const struct named_values *values);
 /* Returns `all` with the values of `changed` for the names that it contains. */

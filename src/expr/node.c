@@ -29,7 +29,8 @@ void node_push(struct value_arena *arena, struct node *node, const struct node *
 struct resolver {
 	const char *where;
 	const struct name_table *names;
-	const char *variables[EVALUATION_LOCALS_MAX]; /* innermost last */
+	/* visible loop variables, the innermost last */
+	const char *variables[EVALUATION_LOCALS_MAX];
 	int count;
 	bool optional, unknown;
 	struct error *err;
@@ -117,7 +118,6 @@ enum status node_resolve(struct node *root, const char *where, const struct name
 	return STATUS_OK;
 }
 
-/* ---- constant folding ---- */
 enum {
 	FOLD_STEPS_MAX = 1 << 12 /* longer computations are left to evaluation */
 };
@@ -182,7 +182,8 @@ static int fold(struct node *node, struct value_arena *arena)
 			outer = of_child;
 	}
 	if (node->kind == NODE_COMPREHENSION && outer >= node->index)
-		outer = INT_MAX; /* its own loop variables and those of inner lists */
+		outer = INT_MAX; /* the subtree reads only its own loop variables and those of inner
+				    lists */
 	switch (node->kind) {
 	case NODE_LOGICAL:
 		fold_logical(node);
@@ -202,7 +203,7 @@ static int fold(struct node *node, struct value_arena *arena)
 		if (outer == INT_MAX)
 			fold_by_evaluation(node, arena);
 		break;
-	default: /* `x in range(...)` and loops need no list of a range */
+	default: /* `x in range(...)` and loops use a range without creating its list */
 		break;
 	}
 	return node->kind == NODE_CONSTANT ? INT_MAX : outer;

@@ -13,8 +13,8 @@
 enum {
 	NODE_HEIGHT_MAX = 1000, /* bounds the recursion depth */
 	NODE_TEXT_MAX = 65536,  /* bytes of source text */
-	NODE_CLAUSES_MAX = 16,  /* `for` and `if` of one comprehension */
-	NODE_NESTING_MAX = 100  /* brackets, signs, `not`, `**` and `if` within each other */
+	NODE_CLAUSES_MAX = 16,  /* number of `for` and `if` in one comprehension */
+	NODE_NESTING_MAX = 100  /* nesting depth of brackets, signs, `not`, `**` and `if` */
 };
 
 enum node_kind {
@@ -74,8 +74,8 @@ void node_fold(struct node *root, struct value_arena *arena);
 void node_specialise(const struct node *root, const struct value *values, struct value_arena *arena,
 	struct node *copy);
 
-/* Evaluates a resolved tree. The result is in the tree, in the values, or in *room. Returns NULL on
- * an error. */
+/* Evaluates a resolved tree. Returns a pointer into the tree, into the values, or to *room, or NULL
+ * on an error. */
 const struct value *node_evaluate(
 	struct evaluation *evaluation, const struct node *node, struct value *room);
 

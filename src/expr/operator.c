@@ -41,7 +41,6 @@ struct application {
 	struct value *result;
 };
 
-/* Appends the operands: "<left> and <right>". */
 static void describe_operands(const struct application *a, struct text *text)
 {
 	describe(a->left, text);
@@ -71,7 +70,6 @@ static bool refuse_result(const struct application *a, const char *reason)
 	return false;
 }
 
-/* ---- steps and lists ---- */
 bool evaluation_use(struct evaluation *evaluation, size_t steps)
 {
 	if (evaluation->steps >= steps) {
@@ -113,8 +111,7 @@ bool evaluation_append(
 	return true;
 }
 
-/* ---- arithmetic ---- */
-/* Quotient of two integers that is not an int64, rounded only once. */
+/* Returns the quotient of two integers, rounded only once. The quotient is not an int64. */
 static double integer_quotient(int64_t a, int64_t b)
 {
 	uint64_t dividend = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
@@ -125,7 +122,7 @@ static double integer_quotient(int64_t a, int64_t b)
 	const int divisor_shift = __builtin_clzll(divisor);
 	const unsigned __int128 shifted = (unsigned __int128)(dividend << dividend_shift) << 62;
 	divisor <<= divisor_shift;
-	/* 62 or 63 bits; the last bit is set if there is a remainder */
+	/* The quotient has 62 or 63 bits; its last bit is set if there is a remainder. */
 	const uint64_t quotient =
 		(uint64_t)(shifted / divisor) | (uint64_t)(shifted % divisor != 0);
 	const double size = ldexp((double)quotient, divisor_shift - dividend_shift - 62);
@@ -224,7 +221,6 @@ static bool integer_arithmetic(const struct application *a)
 		       : operator_refuse(a, "two integers");
 }
 
-/* ---- comparisons ---- */
 static bool ordering(const struct application *a)
 {
 	double real;
@@ -264,7 +260,7 @@ static bool membership(const struct application *a)
 	return true;
 }
 
-/* Keeps the first of equal values, as Python's min and max. */
+/* Selects the first of equal values, as min and max of Python do. */
 static bool better(const struct application *a)
 {
 	const bool least = a->opcode == OPCODE_MIN || a->opcode == OPCODE_MIN_LIST;
@@ -277,7 +273,6 @@ static bool better(const struct application *a)
 	return true;
 }
 
-/* ---- lists ---- */
 static bool append_all(
 	struct evaluation *evaluation, struct value_list *list, const struct value_list *from)
 {
@@ -367,7 +362,7 @@ bool range_read(struct evaluation *evaluation, const struct value *arguments, si
 		error_set(evaluation->err, STATUS_BAD_INPUT, "the step of range() is 0");
 		return false;
 	}
-	/* exact even if the difference exceeds int64 */
+	/* Unsigned arithmetic gives the exact count even if the difference exceeds int64. */
 	if (range->step > 0 && range->start < stop)
 		range->count =
 			((uint64_t)stop - (uint64_t)range->start - 1) / (uint64_t)range->step + 1;
@@ -427,7 +422,7 @@ static bool string_to_int(const char *string, int64_t *integer)
 	return end != string && !end[strspn(end, " \t\r\n")] && errno == 0;
 }
 
-/* Python's int(): truncates towards 0; parses a decimal string. */
+/* Implements Python's int(), which truncates towards 0 and parses decimal strings. */
 static bool to_integer(const struct application *a)
 {
 	const struct value *operand = a->left;

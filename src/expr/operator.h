@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "expr/value.h"
 
-/* Columns: id, symbol in messages, function of operator.c. */
+/* Columns: id, symbol in messages, function in operator.c that computes the result. */
 #define OPCODES(ROW)                                                                               \
 	/* binary */                                                                               \
 	ROW(ADD, "+", add)                                                                         \
@@ -68,7 +68,6 @@ enum {
 	EVALUATION_LOCALS_MAX = 64      /* loop variables in scope at one place */
 };
 
-/* Inputs of an evaluation and its remaining steps. */
 struct evaluation {
 	const struct value *values;
 	struct value_arena *arena; /* owns the lists that evaluation creates */
@@ -78,7 +77,8 @@ struct evaluation {
 	struct value locals[EVALUATION_LOCALS_MAX];
 };
 
-/* These return false and set an error without place and column: "expected ..., found ...". */
+/* On failure, these functions return false and set an error without file and column: "expected ...,
+ * found ...". */
 bool evaluation_use(struct evaluation *evaluation, size_t steps);
 bool evaluation_new_list(struct evaluation *evaluation, struct value_list **list);
 bool evaluation_append(
@@ -98,13 +98,12 @@ static inline struct value range_at(const struct value_bounds *range, uint64_t i
 {
 	return value_int((int64_t)((uint64_t)range->start + index * (uint64_t)range->step));
 }
-/* Reads the one to three arguments of range(). */
 bool range_read(struct evaluation *evaluation, const struct value *arguments, size_t count,
 	struct value_bounds *range);
 bool range_contains(const struct value_bounds *range, const struct value *value);
 
-/* False: overflow, division by 0, a negative shift count, or no integer operator. Inline, because
- * enumeration and scoring depend on its speed. */
+/* Returns false for overflow, division by 0, a negative shift count, or an operator that is not for
+ * integers. Inline, because enumeration and scoring depend on its speed. */
 static inline __attribute__((always_inline)) bool integer_apply(
 	enum opcode opcode, int64_t a, int64_t b, struct value *result)
 {
@@ -112,7 +111,7 @@ static inline __attribute__((always_inline)) bool integer_apply(
 	const bool is_short = (((uint64_t)a | (uint64_t)b) >> 32) == 0;
 	int64_t integer = 0;
 
-/* results that may overflow, and those that are a boolean */
+/* CHECKED is for results that may overflow, TRUTH for boolean results. */
 #define CHECKED(id, overflows)                                                                     \
 	case OPCODE_##id:                                                                          \
 		if (overflows)                                                                     \
@@ -143,7 +142,8 @@ static inline __attribute__((always_inline)) bool integer_apply(
 	case OPCODE_MODULO:
 	case OPCODE_CEIL_DIV:
 	case OPCODE_ROUND_UP: {
-		int64_t quotient, remainder; /* floored; the remainder has the sign of b */
+		int64_t quotient, remainder; /* The quotient is rounded down; the remainder has the
+						sign of b. */
 
 		if (b == 0 || (b == -1 && a == INT64_MIN && opcode != OPCODE_MODULO))
 			return false;

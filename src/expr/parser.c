@@ -14,7 +14,7 @@ struct parser {
 	const char *where;
 	struct value_arena *arena;
 	struct lexer lexer;
-	struct token token; /* the next token, not consumed */
+	struct token token;
 	int nesting;
 	bool failed;
 	struct error *err;
@@ -47,7 +47,6 @@ const struct function *function_find(const char *name, size_t length)
 static struct node *parse_binary(struct parser *parser, enum precedence least);
 static struct node *parse_expression(struct parser *parser);
 
-/* ---- tokens, nodes, errors ---- */
 static void parser_fail(struct parser *parser)
 {
 	parser->failed = true;
@@ -136,7 +135,7 @@ static struct node *parser_constant(struct parser *parser, struct value value)
 	return node;
 }
 
-/* The caller decrements parser->nesting. */
+/* Increments parser->nesting, which the caller decrements. */
 static void enter(struct parser *parser)
 {
 	if (++parser->nesting > NODE_NESTING_MAX)
@@ -144,7 +143,6 @@ static void enter(struct parser *parser)
 			"expected at most %d levels of nesting, found more", NODE_NESTING_MAX);
 }
 
-/* ---- atoms ---- */
 /* Parses comma-separated expressions through the closing token. */
 static void parse_elements(
 	struct parser *parser, struct node *list, enum token_kind close, const char *noun)
@@ -219,7 +217,8 @@ static void unknown_function(struct parser *parser, const struct token *name)
 	parser_fail(parser);
 }
 
-/* arguments are the children of a node, which becomes the node of range(), or a comprehension. */
+/* Makes the node of a call. `arguments` is a comprehension, or has the arguments as children and
+ * becomes the node of range(). */
 static struct node *call(struct parser *parser, const struct function *function,
 	const struct token *name, struct node *arguments)
 {
@@ -321,17 +320,15 @@ static struct node *parse_atom(struct parser *parser)
 	}
 }
 
-/* ---- operators ---- */
 static struct node *parse_factor(struct parser *parser);
 
-/* Parses a sign or `not` with its operand. */
 static struct node *parse_prefix(struct parser *parser, enum opcode opcode)
 {
 	const uint32_t column = parser->token.column;
 	enter(parser);
 	parser_advance(parser);
 	struct node *operand;
-	/* The smallest integer has no positive counterpart. */
+	/* The smallest integer is parsed with its sign, because its magnitude exceeds int64. */
 	if (opcode == OPCODE_NEGATE && parser->token.kind == TOKEN_INT &&
 		parser->token.magnitude == (uint64_t)INT64_MAX + 1)
 		operand = parser_constant(parser, value_int(INT64_MIN));
@@ -410,7 +407,6 @@ static struct node *parse_logical(struct parser *parser, struct node *first)
 	return node;
 }
 
-/* Parses operators with at least this precedence. */
 static struct node *parse_binary(struct parser *parser, enum precedence least)
 {
 	struct node *left = least <= PRECEDENCE_NOT && next_is(parser, OPCODE_NOT)

@@ -14,7 +14,7 @@ struct spelling {
 	enum precedence precedence;
 };
 
-/* A longer sign precedes its prefix. */
+/* A sign precedes the signs that are its prefixes. */
 static const struct spelling signs[] = {
 	{"**", TOKEN_OPERATOR, OPCODE_POWER, PRECEDENCE_POWER},
 	{"//", TOKEN_OPERATOR, OPCODE_FLOOR_DIVIDE, PRECEDENCE_PRODUCT},
@@ -54,7 +54,7 @@ static const struct spelling keywords[] = {
 	{0},
 };
 
-/* A keyword must have the token's length; a sign sets it. False: none. */
+/* Finds the token in a list. A keyword must have the token's length; a sign sets the length. */
 static bool find_spelling(struct token *token, const struct spelling *list)
 {
 	for (; list->text; list++) {
@@ -73,7 +73,7 @@ static bool find_spelling(struct token *token, const struct spelling *list)
 	return false;
 }
 
-/* Operators of other languages, for hints. */
+/* Operators of other languages, with hints at the operators to write instead. */
 static const struct {
 	const char *sign, *hint;
 } foreign_signs[] = {
@@ -101,7 +101,7 @@ static bool is_word(char c)
 	return is_word_start(c) || is_digit(c);
 }
 
-/* Characters, not bytes: continuation bytes of UTF-8 do not count. */
+/* Counts characters, not bytes: continuation bytes of UTF-8 do not count. */
 static uint32_t count_characters(const char *start, size_t length)
 {
 	uint32_t count = 0;
@@ -164,7 +164,8 @@ static enum status lex_int(
 	return STATUS_OK;
 }
 
-/* The length digits at start include a point or exponent and may continue. */
+/* Reads a real. Its first `length` characters include a point or an exponent; more digits may
+ * follow. */
 static enum status lex_real(const struct lexer *lexer, struct token *token, struct error *err)
 {
 	char digits[128];
@@ -220,7 +221,7 @@ static enum status lex_string(const struct lexer *lexer, struct token *token, st
 
 static enum status lex_sign(const struct lexer *lexer, struct token *token, struct error *err)
 {
-	/* && and || are reported as single operators */
+	/* Report && and || as one operator each. */
 	const bool pair = strchr("&|", *token->start) && token->start[1] == *token->start;
 	if (!pair && find_spelling(token, signs))
 		return STATUS_OK;

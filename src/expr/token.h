@@ -11,9 +11,9 @@ enum token_kind {
 	TOKEN_END,
 	TOKEN_INT, /* magnitude up to 2^64-1; the parser checks the sign */
 	TOKEN_REAL,
-	TOKEN_STRING, /* start and length, including the quotes */
+	TOKEN_STRING, /* its start and length include the quotes */
 	TOKEN_NAME,
-	TOKEN_OPERATOR, /* opcode, precedence */
+	TOKEN_OPERATOR, /* has an opcode and a precedence */
 	TOKEN_OPEN,
 	TOKEN_CLOSE,
 	TOKEN_OPEN_LIST,
@@ -61,7 +61,7 @@ struct lexer {
 
 /* Reads the next token. Fails on invalid tokens and numbers out of range. */
 enum status lexer_next(struct lexer *lexer, struct token *token, struct error *err);
-/* "where: column 7: expected <expected>, found <the token>" */
+/* Sets the error "where: column 7: expected <expected>, found <the token>". */
 enum status token_error(
 	const struct token *token, const char *where, struct error *err, const char *expected);
 

@@ -118,7 +118,7 @@ const char *value_type_name(enum value_type type)
 	return names[type];
 }
 
-/* Writes a point or an exponent, so that the text does not read as an integer. */
+/* Appends a real with a point or an exponent, so that the text is not an integer. */
 static void real_format(double real, struct text *text)
 {
 	const size_t before = text->length;
@@ -182,7 +182,6 @@ struct json *value_to_json(struct value value)
 	BUG("an unbound value cannot be written as JSON");
 }
 
-/* ---- arena ---- */
 enum {
 	FIRST_BLOCK_BYTES = 500,
 	ALIGNMENT = 16
@@ -199,7 +198,7 @@ void *value_arena_take(struct value_arena *arena, size_t size)
 	size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	struct value_arena_block *block = arena->blocks;
 	if (!block || block->size - block->used < size) {
-		/* most expressions are short */
+		/* The first block is small, because most expressions are short. */
 		size_t room = block ? 2 * block->size : FIRST_BLOCK_BYTES;
 		room = size > room ? size : room;
 		block = memory_zeroed(1, sizeof(*block) + room);

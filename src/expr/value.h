@@ -37,7 +37,7 @@ struct value {
 struct value_list {
 	struct value *items;
 	size_t count;
-	bool is_tuple; /* written as (1, 2); never equal to [1, 2] */
+	bool is_tuple; /* a tuple such as (1, 2), which never equals [1, 2] */
 	/* Steps to compare or print the list: 1 plus the weights of its values. Set only in lists
 	 * created by an expression. */
 	size_t weight;
@@ -70,7 +70,7 @@ bool value_as_real(struct value value, double *real);
 /* Accepts an integer, or a real with an integral value that fits. */
 bool value_whole(struct value value, int64_t *integer);
 
-/* The exact order of two numbers, also between integers and reals; unordered for other types. */
+/* Exact order of two numbers, even of an integer and a real. Other types are unordered. */
 enum value_order {
 	VALUE_LESS,
 	VALUE_EQUAL,
@@ -80,7 +80,7 @@ enum value_order {
 enum value_order value_compare(struct value a, struct value b);
 
 const char *value_type_name(enum value_type type);
-/* Appends the value as on the command line: 128, 0.5, true, bf16 (without quotes). */
+/* Appends the value as it is written on the command line: 128, 0.5, true, bf16 (without quotes). */
 void value_format(struct value value, struct text *text);
 
 struct json *value_to_json(struct value value);
@@ -93,11 +93,10 @@ struct value_arena {
 
 /* Returns memory that is zeroed and aligned for any type. */
 void *value_arena_take(struct value_arena *arena, size_t size);
-/* Returns an array of the arena with room for one more item than the `count` of items. */
+/* Returns the array of `count` items, moved if necessary, with space for one more item. */
 void *value_arena_extend(struct value_arena *arena, void *items, size_t count, size_t item_size);
 char *value_arena_copy_string(struct value_arena *arena, const char *string, size_t length);
 void value_arena_release(struct value_arena *arena);
-/* Appends to a list whose items lie in the arena. */
 void value_list_push(struct value_list *list, const struct value *value, struct value_arena *arena);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-/* Adds the place to an error of operator_apply() and similar functions. */
+/* Adds the file and column to an error of operator_apply() and similar functions. */
 static const struct value *__attribute__((cold))
 fail(const struct evaluation *evaluation, const struct node *node)
 {
@@ -118,8 +118,9 @@ static bool append_element(
 struct comprehension {
 	struct evaluation *evaluation;
 	const struct node *node;
-	struct value_list *list; /* NULL for any() and all() over the elements */
-	bool is_decided;         /* an element has decided any() or all() */
+	/* the list to create; NULL if any() or all() reads the elements directly */
+	struct value_list *list;
+	bool is_decided; /* an element has decided any() or all() */
 };
 
 static bool take_element(struct comprehension *made)
