@@ -16,7 +16,7 @@ enum {
 	REUSE_MIN = 4           /* tree nodes per cached result */
 };
 
-/* The number of leading parameters that it needs. */
+/* Returns the number of leading parameters that the rule needs. */
 static size_t level_of(const struct space_rule *rule)
 {
 	return rule->parameters ? 64 - (size_t)__builtin_clzll(rule->parameters) : 0;
@@ -68,7 +68,7 @@ static void add_action(
 	remember(space, action, rule, level_of(rule));
 }
 
-/* Adds it after the constants of its level that it reads. */
+/* Adds a derived constant after the constants of the same level that it reads. */
 static void add_derived(struct space *space, size_t level, size_t index, bool *added)
 {
 	const struct space_rule *rule = &space->derived[index];
@@ -76,7 +76,8 @@ static void add_derived(struct space *space, size_t level, size_t index, bool *a
 	const int *indices = expression_indices(rule->special, &count);
 	if (added[index] || level_of(rule) != level)
 		return;
-	added[index] = true; /* it reads only earlier derived constants */
+	/* the recursion ends, because a constant reads only earlier constants */
+	added[index] = true;
 	for (size_t i = 0; i < count; i++)
 		if ((size_t)indices[i] >= first_derived_index(space))
 			add_derived(space, level, (size_t)indices[i] - first_derived_index(space),
@@ -155,7 +156,6 @@ enum status action_run(
 		action->expression, values, NULL, &values[action->name_index], err);
 }
 
-/* ---- the walk ---- */
 struct enumeration {
 	const struct space *space;
 	space_enter *enter; /* NULL accepts all */
@@ -163,9 +163,9 @@ struct enumeration {
 	void *context;
 	struct value *values;
 	choice choices[SPACE_PARAMETERS_MAX];
-	size_t *bases;       /* per action: base of the cached results of this branch */
+	size_t *bases;       /* for each action, index of this branch's cached results */
 	double *removed;     /* configurations removed by each action */
-	size_t counted_from; /* no action applies below this level */
+	size_t counted_from; /* no action applies from this level on */
 	double legal;
 	uint64_t chosen_count; /* values assigned so far */
 	struct error *err;
@@ -186,7 +186,7 @@ void space_describe(
 	error_hint(err, "it fails at %s%s%s", text_string(&text), *hint ? "; " : "", hint);
 }
 
-/* own: choice of the level's parameter. False: an error. */
+/* Applies an action. own is the choice of the level's parameter. Returns false after an error. */
 static bool apply_action(struct enumeration *enumeration, size_t index, size_t own, bool *legal)
 {
 	const struct space_action *action = &enumeration->space->actions[index];
@@ -209,7 +209,7 @@ static bool apply_action(struct enumeration *enumeration, size_t index, size_t o
 	return true;
 }
 
-/* Until one removes the branch. False: an error. */
+/* Applies the actions of a level until one removes the branch. Returns false after an error. */
 static bool apply_level(struct enumeration *enumeration, size_t level, size_t own, bool *legal)
 {
 	const size_t *first = enumeration->space->first_action;
@@ -231,13 +231,13 @@ static bool apply_level(struct enumeration *enumeration, size_t level, size_t ow
 }
 
 /* ---- bounds of what follows ---- */
-/* Shorter walks do not gain. */
+/* Bounds do not pay off in shorter walks. */
 static const uint64_t bounds_after_values = 1 << 20;
 
 struct bounds {
 	const struct enumeration *enumeration;
 	size_t level;      /* number of assigned parameters */
-	size_t names_left; /* limits recursion through derived constants */
+	size_t names_left; /* remaining names, which limits recursion through derived constants */
 };
 
 static struct value_range find_bounds(int index, void *context)
@@ -258,7 +258,7 @@ static struct value_range find_bounds(int index, void *context)
 		       : space->parameters[parameter].range;
 }
 
-/* False: a later constraint on the newest parameter cannot hold. */
+/* Returns false if a later constraint that reads the newest parameter cannot hold. */
 static bool within_bounds(struct enumeration *enumeration, size_t level)
 {
 	enum {
@@ -279,7 +279,7 @@ static bool within_bounds(struct enumeration *enumeration, size_t level)
 	return true;
 }
 
-/* Ends walks of hours, after a count, which is deterministic. */
+/* Ends a walk that would take hours. A count, unlike a time, is deterministic. */
 static const uint64_t values_max = 100000000;
 
 static bool go_on(struct enumeration *enumeration)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Building and binding of spaces; single configurations.
+ * Builds and binds spaces, and computes the values of single configurations.
  */
 #include "space/space.h"
 
@@ -63,14 +63,12 @@ void space_add_constraint(struct space *space, const struct expression *expressi
 	space->bound = false;
 }
 
-/* ---- binding ---- */
-/* ---- value lists ---- */
 struct ranked_parameter {
 	struct value value;
 	size_t index;
 };
 
-/* Numbers by value, then strings; ties by index. */
+/* Orders numbers by value before strings, and equal values by index. */
 static int compare_ranked(const void *left, const void *right)
 {
 	const struct ranked_parameter *a = left, *b = right;
@@ -152,7 +150,6 @@ static enum status bind_list(struct space *space, size_t parameter, struct error
 	return take_list(space, parameter, value, err);
 }
 
-/* ---- rules ---- */
 static void bind_rule(struct space *space, struct space_rule *rule)
 {
 	size_t count, first_derived = space->fixed_count + space->parameter_count;

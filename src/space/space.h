@@ -23,19 +23,19 @@ typedef uint16_t choice; /* index into a parameter's list */
 struct space_parameter {
 	const struct expression *list;
 	struct value_list values;
-	struct value_range range; /* once bound */
+	struct value_range range; /* range of values, once bound */
 };
 
 struct space_rule {
 	const struct expression *expression;
-	struct expression *special; /* once bound: for the fixed values */
+	struct expression *special; /* copy for the fixed values, once bound */
 	const char *why;
-	uint64_t parameters; /* once bound: bits of parameters */
+	uint64_t parameters; /* mask of the parameters that it reads, once bound */
 };
 
 /* Read-only for other folders. Names, expressions and reasons are borrowed. */
 struct space {
-	const struct name_table *names; /* one per index */
+	const struct name_table *names; /* names by index */
 	size_t fixed_count;
 	struct space_parameter parameters[SPACE_PARAMETERS_MAX];
 	size_t parameter_count;
@@ -43,12 +43,13 @@ struct space {
 	size_t derived_count, derived_capacity;
 	struct space_rule *constraints;
 	size_t constraint_count, constraint_capacity;
-	/* valid once bound */
+	/* the following members are valid once the space is bound */
 	bool bound;
-	struct value *known;          /* fixed values, and constants that depend only on them */
-	struct space_action *actions; /* in order of application (space/enumerate.h) */
+	struct value *known; /* fixed values, and constants that depend only on them */
+	struct space_action
+		*actions; /* actions in the order of their application (space/enumerate.h) */
 	size_t action_count;
-	/* level L, from first_action[L], needs the first L parameters */
+	/* first_action[L] begins level L, whose actions need the first L parameters */
 	size_t first_action[SPACE_PARAMETERS_MAX + 2];
 	double tail[SPACE_PARAMETERS_MAX + 1];
 	const volatile int *interrupted; /* may be NULL */
@@ -74,13 +75,13 @@ const char *space_constraint_text(const struct space *space, size_t constraint);
 
 enum status space_values(const struct space *space, const choice *configuration,
 	struct value *values, struct error *err);
-/* Updates values of the configuration `before`, or computes all if it is NULL. After an error they
- * are invalid. */
+/* Updates the values of configuration `before`, or computes all values if `before` is NULL. After
+ * an error the values are invalid. */
 enum status space_values_after(const struct space *space, const choice *before,
 	const choice *configuration, struct value *values, struct error *err);
 void space_fixed(const struct space *space, struct value *values);
-/* Also sets *violated to the first constraint, in order, that removes the configuration, or to -1.
- * Constants after it stay VALUE_NONE. */
+/* Like space_values(), but sets *violated to the first constraint that removes the configuration,
+ * or to -1. Constants after this constraint stay VALUE_NONE. */
 enum status space_examine(const struct space *space, const choice *configuration,
 	struct value *values, int *violated, struct error *err);
 
