@@ -7,8 +7,9 @@
 
 #include "expr/dtype.h"
 
-/* Columns: kind, name in JSON, type of a number. Numbers come last. uint64: bits of an int64. For
- * references: units (const int64 *), unit_count (int32), expected (double *). */
+/* Columns: kind, name in JSON, element type of a number. Numbers come last; u64 has the bits of an
+ * int64. Only reference kernels have units (const int64 *), unit_count (int32) and expected (double
+ * *). */
 #define ARGUMENTS(ROW)                                                                             \
 	ROW(ARGUMENT_BUFFER, "buffer", DTYPE_COUNT)                                                \
 	ROW(ARGUMENT_TENSOR_MAP, "tensor_map", DTYPE_COUNT)                                        \
@@ -42,7 +43,7 @@ struct plan_argument {
 	double real;
 };
 
-/* DTYPE_COUNT for other arguments. */
+/* Returns the element type of a number, or DTYPE_COUNT for other arguments. */
 static inline enum dtype argument_dtype(enum argument_kind kind)
 {
 #define ROW(kind, name, dtype) [kind] = (dtype),
@@ -52,7 +53,7 @@ static inline enum dtype argument_dtype(enum argument_kind kind)
 	return dtypes[kind];
 }
 
-/* Little-endian. */
+/* Returns the bits of a number, little-endian. */
 static inline uint64_t plan_argument_bits(const struct plan_argument *argument)
 {
 	const enum dtype dtype = argument_dtype(argument->kind);

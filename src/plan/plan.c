@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-/* ---- buffers ---- */
 static const char *const role_names[] = {[BUFFER_INPUT] = "in",
 	[BUFFER_OUTPUT] = "out",
 	[BUFFER_INOUT] = "inout",
@@ -46,9 +45,8 @@ static const struct record_member buffer_members[] = {
 #undef TENSOR_VALUE
 RECORD_DEFINE(struct plan_buffer, plan_buffer_record, buffer_members, .name = "plan_buffer");
 
-/* ---- tensor maps ---- */
-/* Rules of cuTensorMapEncodeTiled in cuda.h (CUDA 13.0) without interleave, with element strides of
- * 1. */
+/* Rules of cuTensorMapEncodeTiled() in cuda.h (CUDA 13.0) for maps without interleave and element
+ * strides. */
 enum {
 	STRIDE_ALIGNMENT = 16,
 	BOX_MAX = 256,
@@ -79,7 +77,7 @@ static enum status check_strides(
 				"strides[%u]: expected a multiple of %d bytes below 2^40, found "
 				"%" PRIu64,
 				i, STRIDE_ALIGNMENT, map->strides[i]);
-	/* The driver refuses only an inner dimension beyond its pitch. */
+	/* The driver compares only strides[0] with the size of a dimension. */
 	if (map->rank > 1 && map->strides[0] < row_bytes)
 		return error_set(err, STATUS_BAD_INPUT,
 			"strides[0]: expected at least the %" PRIu64 " bytes of a row, found "
@@ -156,12 +154,11 @@ static const struct record_member tensor_map_members[] = {
 RECORD_DEFINE(struct plan_tensor_map, plan_tensor_map_record, tensor_map_members,
 	.name = "plan_tensor_map", .check = tensor_map_check);
 
-/* ---- launches ---- */
 #define ROW(kind, name, dtype) [kind] = (name),
 const char *const argument_kind_names[] = {ARGUMENTS(ROW) NULL};
 #undef ROW
 
-/* {"buffer": 0}, {"i32": 4096}, {"units": true} */
+/* Reads an argument such as {"buffer": 0}, {"i32": 4096} or {"units": true}. */
 static enum status argument_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -253,7 +250,6 @@ static const struct record_member symbol_members[] = {
 };
 static RECORD_DEFINE(struct plan_symbol, symbol_record, symbol_members, .name = "plan_symbol");
 
-/* ---- plans ---- */
 static enum status plan_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How to run a candidate, as numbers.
+ * How to run a candidate: buffers, tensor maps and launches as numbers.
  */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
@@ -25,26 +25,26 @@ enum buffer_role {
 };
 
 enum buffer_contents {
-	CONTENTS_UNIFORM, /* uniform between fill_low and fill_high */
-	CONTENTS_NORMAL,  /* normal: mean fill_low, standard deviation fill_high */
+	CONTENTS_UNIFORM, /* uniformly distributed between fill_low and fill_high */
+	CONTENTS_NORMAL,  /* normally distributed: mean fill_low, standard deviation fill_high */
 	CONTENTS_ZERO,
 	CONTENTS_ONE,
 	CONTENTS_IOTA,
-	CONTENTS_PERMUTATION, /* of 0 .. elements - 1 */
-	CONTENTS_OFFSETS, /* i32: offsets of groups, the last is fill_low; sizes follow Zipf's law
-			     (exponent fill_high) in random order */
-	CONTENTS_COUNTS,  /* i32: sizes of such groups */
-	CONTENTS_EXPRESSION, /* see struct plan_contents */
+	CONTENTS_PERMUTATION, /* a permutation of 0 to elements - 1 */
+	CONTENTS_OFFSETS,     /* i32 offsets of groups up to fill_low, whose sizes follow Zipf's law
+				 (exponent fill_high) in random order */
+	CONTENTS_COUNTS,      /* i32 sizes of such groups */
+	CONTENTS_EXPRESSION,  /* see struct plan_contents */
 	CONTENTS_FILE,
 };
-/* NULL-terminated, without BUFFER_INIT_GIVEN. */
+/* NULL-terminated; BUFFER_INIT_GIVEN has no name. */
 extern const char *const buffer_contents_names[], *const buffer_init_names[];
 
 enum buffer_init {
 	BUFFER_INIT_NONE,
-	BUFFER_INIT_ONCE,  /* zeroed when loaded */
-	BUFFER_INIT_EACH,  /* in the timed region */
-	BUFFER_INIT_GIVEN, /* a tensor: filled or poisoned */
+	BUFFER_INIT_ONCE,  /* zeroed when the plan is loaded */
+	BUFFER_INIT_EACH,  /* zeroed before each run, in the timed region */
+	BUFFER_INIT_GIVEN, /* for tensors, which are filled or poisoned */
 };
 
 static inline bool contents_are_groups(enum buffer_contents contents)
@@ -66,10 +66,10 @@ struct plan_buffer {
 	char name[PLAN_NAME_SIZE];
 	enum buffer_role role;
 	enum buffer_init init;
-	enum dtype dtype;              /* only for tensors */
-	uint64_t rows, columns;        /* tensors: outer dimensions, innermost one */
-	uint64_t ld;                   /* tensors: pitch in elements */
-	uint64_t bytes;                /* 0: a null pointer */
+	enum dtype dtype;       /* only for tensors */
+	uint64_t rows, columns; /* of tensors: product of outer dimensions, innermost dimension */
+	uint64_t ld;            /* of tensors: pitch in elements */
+	uint64_t bytes;         /* 0 for a buffer that is a null pointer */
 	enum buffer_contents contents; /* initial contents of inputs */
 	double fill_low, fill_high;
 };
@@ -95,29 +95,29 @@ struct plan_launch {
 	uint32_t unit;
 	char *entry;
 	struct launch_shape shape;
-	/* The compiler chose the threads; the block is 1. */
+	/* the compiler chooses the threads of a tile kernel, and block is 1 */
 	bool is_tile;
 	struct plan_argument *arguments;
 	size_t argument_count;
 };
 
-/* Rank 0: inactive, 128 zero bytes. */
+/* A map with rank 0 is inactive and passed as 128 zero bytes. */
 struct plan_tensor_map {
 	char name[PLAN_NAME_SIZE];
 	uint32_t buffer;
-	/* only in a family: the map is active */
+	/* whether the map is active; used only in a family */
 	bool when;
 	enum dtype dtype;
 	size_t rank;
-	uint64_t dims[TENSOR_MAP_RANK_MAX];        /* elements, innermost first */
-	size_t stride_count;                       /* rank - 1; 0 if the rank is 0 */
+	uint64_t dims[TENSOR_MAP_RANK_MAX]; /* sizes in elements, innermost dimension first */
+	size_t stride_count;                /* rank - 1; 0 if the rank is 0 */
 	uint64_t strides[TENSOR_MAP_RANK_MAX - 1]; /* bytes */
 	uint32_t box[TENSOR_MAP_RANK_MAX];         /* elements */
 	uint32_t swizzle_bytes;                    /* 0 32 64 128 */
 	uint32_t l2_promotion_bytes;               /* 0 64 128 256 */
 };
 
-/* __constant__ or __device__ memory that receives a tensor. */
+/* Variable in __constant__ or __device__ memory that receives a tensor. */
 struct plan_symbol {
 	char *name;
 	uint32_t unit, buffer;
@@ -131,7 +131,7 @@ struct plan {
 	size_t tensor_map_count;
 	struct plan_launch *launches;
 	size_t launch_count;
-	struct plan_symbol *symbols; /* units without the variable ignore it */
+	struct plan_symbol *symbols; /* a unit that lacks the variable ignores the symbol */
 	size_t symbol_count;
 	uint64_t workspace_bytes;
 };
@@ -141,7 +141,7 @@ RECORD_DECLARE(struct plan_launch, plan_launch_record);
 RECORD_DECLARE(struct plan, plan_record);
 
 void plan_release(struct plan *plan);
-/* Checks cuTensorMapEncodeTiled's rules except for the address. Rank 0 is valid. */
+/* Checks the rules of cuTensorMapEncodeTiled() except those for the address. Rank 0 is valid. */
 RECORD_DECLARE(struct plan_tensor_map, plan_tensor_map_record);
 enum status plan_tensor_map_check(const struct plan_tensor_map *map, struct error *err);
 

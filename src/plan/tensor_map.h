@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A plan's tensor map as the driver's enums.
+ * Converts members of a plan's tensor map to enums of the driver.
  */
 #ifndef PLAN_TENSOR_MAP_H
 #define PLAN_TENSOR_MAP_H

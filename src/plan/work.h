@@ -10,7 +10,7 @@
 
 enum schedule {
 	SCHEDULE_GRID,
-	SCHEDULE_PERSISTENT, /* resident blocks process units in turn */
+	SCHEDULE_PERSISTENT, /* resident blocks process several units in sequence */
 	SCHEDULE_STREAM_K,   /* all blocks work equally long */
 };
 
@@ -21,23 +21,23 @@ enum {
 /* Names in family JSON, NULL-terminated. */
 extern const char *const schedule_names[];
 
-/* To count bank conflicts. */
+/* Access of a warp to shared memory, used to count bank conflicts. */
 struct work_smem_access {
 	const char *name; /* borrowed from the family's JSON */
-	bool when;        /* false: not made */
+	bool when;        /* if false, the access does not take place */
 	bool is_write;
-	uint32_t width_bytes;         /* per lane: 4, 8 or 16 */
+	uint32_t width_bytes;         /* bytes per lane: 4, 8 or 16 */
 	uint32_t address[WORK_LANES]; /* byte address of each lane */
-	double bytes_per_step;        /* before bank conflicts */
+	double bytes_per_step;        /* without the cost of bank conflicts */
 };
 
-/* Of global memory, to count lines and sectors per row. */
+/* Tile in global memory, used to count cache lines and sectors per row. */
 struct work_tile {
-	bool when;       /* false: not used */
-	uint32_t tensor; /* index in the operation */
+	bool when;       /* if false, the tile is not used */
+	uint32_t tensor; /* index of the operation's tensor */
 	uint32_t element_bytes;
 	uint32_t rows, row_bytes;
-	uint32_t row_offset_bytes; /* from the start of the row */
+	uint32_t row_offset_bytes; /* offset from the start of the tensor's row */
 	uint64_t pitch_bytes;
 	bool is_output;
 };
@@ -45,8 +45,8 @@ struct work_tile {
 struct launch_work {
 	struct launch_shape shape;
 	int32_t regs_estimate;
-	bool has_model;      /* else only the problem's work is known */
-	double tensor_bytes; /* arguments, without a model */
+	bool has_model;      /* if false, only the problem's work is known */
+	double tensor_bytes; /* bytes of tensor arguments, if there is no model */
 
 	double units;
 	double useful_ratio;
@@ -65,15 +65,14 @@ struct launch_work {
 	size_t tile_count;
 };
 
-/* Amounts are per unit: a tile of a block. */
+/* Work of a candidate. Amounts are per unit, which is one tile of a block. */
 struct work {
 	double flop;
-	double min_bytes; /* each tensor moved once */
+	double min_bytes; /* bytes moved if each tensor is moved once */
 	struct launch_work *launches;
 	size_t launch_count;
 };
 
-/* Owns its lists. */
 struct launch_work launch_work_copy(const struct launch_work *work);
 void launch_work_release(struct launch_work *work);
 void work_release(struct work *work);
