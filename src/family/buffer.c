@@ -8,8 +8,7 @@
 #include "base/memory.h"
 #include "family/family.h"
 
-/* ---- names ---- */
-/* Returns names of tensors, then workspaces, NULL-terminated; the caller frees the array. */
+/* Returns the NULL-terminated names of tensors, then of workspaces. The caller frees the array. */
 static const char **buffer_names(const struct expression_reading *reading)
 {
 	const struct operation *operation = reading->operation;
@@ -36,7 +35,8 @@ static int map_find(const struct expression_reading *reading, const char *name)
 	return -1;
 }
 
-/* Arguments mix names of buffers and expressions. first: no earlier buffer has the name. */
+/* Refuses a buffer's name that expressions can read, because an argument may be either. `first` is
+ * false if an earlier buffer has the name. */
 static enum status name_check(const struct json_at *item, const struct expression_reading *reading,
 	const char *name, bool first, struct error *err)
 {
@@ -63,7 +63,6 @@ static enum status buffer_read(
 
 const struct record_custom buffer_member = {buffer_read, NULL, NULL};
 
-/* ---- element types ---- */
 enum status dtype_list_types(struct error *err)
 {
 	CLEANUP(text_release) struct text list = {0};
@@ -93,7 +92,7 @@ enum status dtype_default(const struct expression_reading *reading, struct compu
 		return STATUS_OK;
 	for (; *values; values++)
 		if (dtype_find(*values) < 0)
-			return STATUS_OK; /* "dtype" has other meanings here */
+			return STATUS_OK; /* in this operation, "dtype" is not an element type */
 	TRY(expression_compile(
 		"dtype", reading->operation->file, reading->names, &expression, err));
 	added = computed_add(computed, expression, &member);
@@ -102,7 +101,6 @@ enum status dtype_default(const struct expression_reading *reading, struct compu
 	return STATUS_OK;
 }
 
-/* ---- workspaces ---- */
 static enum status workspace_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -136,7 +134,6 @@ static const struct record_member workspace_members[] = {
 RECORD_DEFINE(struct plan_buffer, workspace_record, workspace_members, .name = "workspace",
 	.check = workspace_check);
 
-/* ---- tensor maps ---- */
 static enum status tensor_map_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -174,7 +171,6 @@ static const struct record_member tensor_map_members[] = {
 RECORD_DEFINE(struct plan_tensor_map, tensor_map_record, tensor_map_members, .name = "tensor_map",
 	.check = tensor_map_check);
 
-/* ---- arguments ---- */
 struct typed_argument {
 	struct expression *value;
 	int type;
@@ -218,7 +214,7 @@ static enum status unknown_word(
 	return name_hint_or_list(text, names, err);
 }
 
-/* Handles bare words that are not expressions. Returns false for other text. */
+/* Reads an argument that is a bare word and not an expression. Returns false for other text. */
 static bool find_word(
 	const char *text, const struct expression_reading *reading, struct plan_argument *argument)
 {
@@ -235,7 +231,7 @@ static bool find_word(
 	return buffer >= 0 || map >= 0 || is_special(kind);
 }
 
-/* Adds the number of an argument, which must fit its type. */
+/* Adds a computed argument, which must fit its type. */
 static void number_add(
 	struct argument_list *list, enum argument_kind kind, struct expression *expression)
 {

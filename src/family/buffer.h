@@ -8,18 +8,17 @@
 #include "family/computed.h"
 #include "plan/reference_plan.h"
 
-/* Appends all element types to the hint. */
+/* Appends the names of all element types to the error's hint. */
 enum status dtype_list_types(struct error *err);
-/* Adds the default type as a computed member: the operation's key "dtype" if all of its values are
- * element types; else it stays fp32. list and offset as in struct computed. */
+/* Adds the default element type as a computed member: the key "dtype" if all of its values are
+ * element types. Otherwise the type stays fp32. list and offset are those of struct computed. */
 enum status dtype_default(const struct expression_reading *reading, struct computed_list *computed,
 	ptrdiff_t list, size_t offset, struct error *err);
 
-/* A family's workspaces and tensor maps, whose numbers may be computed. */
 RECORD_DECLARE(struct plan_buffer, workspace_record);
 RECORD_DECLARE(struct plan_tensor_map, tensor_map_record);
 
-/* A uint32_t: index of the tensor or workspace that JSON names. */
+/* Reads the name of a tensor or workspace into its index, a uint32_t. */
 extern const struct record_custom buffer_member;
 
 /* An argument is a name (buffer, tensor map; for references also units, unit_count, expected), an
@@ -30,7 +29,6 @@ struct argument_list {
 	struct computed_list computed; /* numbers, with offsets from the first item */
 };
 extern const struct record_custom argument_list_member;
-/* Evaluates all arguments and stores them in the launch. */
 enum status arguments_evaluate(const struct argument_list *list, struct value *values,
 	struct plan_launch *launch, struct error *err);
 

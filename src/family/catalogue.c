@@ -427,7 +427,7 @@ static void hash_tree(struct hash *hash, const char *name, const struct json *tr
 	free(text);
 }
 
-/* Hashes the elements of a tensor's file, if it can be read; the run reports a file that cannot. */
+/* Hashes the elements of a tensor's file. Skips an unreadable file, which the run reports. */
 static void hash_data(struct hash *hash, const struct operation *operation, const char *name)
 {
 	CLEANUP(memory_free) char *folder = path_parent(operation->file), *path = NULL;

@@ -17,14 +17,15 @@ struct catalogue {
 	size_t own_count;
 	struct operation **operations;
 	size_t operation_count;
-	struct family **families; /* of all operations, sorted by operation, then name */
+	/* families of all operations, sorted by operation, then by name */
+	struct family **families;
 	size_t family_count;
-	bool without_sources; /* neither sources of kernels nor facts of families were read */
+	bool without_sources; /* sources of kernels and facts of families were not read */
 };
 
 /* Loads every <place>/<operation>/operation.json and its families. A place may be an own kernel's
- * file. `only`: one operation, by name or own kernel's file. Errors: an unknown operation or an
- * invalid file. */
+ * file. `only` may be NULL, or restricts loading to one operation, by name or own kernel's file.
+ * Errors: an unknown operation or an invalid file. */
 enum status catalogue_load(const char *const *places, const char *only, struct catalogue *catalogue,
 	struct error *err);
 /* Works like catalogue_load(), but reads neither sources of kernels nor facts. */
@@ -35,14 +36,14 @@ void catalogue_release(struct catalogue *catalogue);
 void catalogue_show_defaults(const struct catalogue *catalogue, bool shows_defaults);
 /* Adds the content of every loaded file and source to a hash. */
 void catalogue_hash(const struct catalogue *catalogue, struct hash *hash);
-/* name is that of the operation, or the file of an own kernel. */
+/* `name` is the name of an operation, or the file of an own kernel. */
 enum status catalogue_operation(const struct catalogue *catalogue, const char *name,
 	const struct operation **operation, struct error *err);
 /* name is "gemm/mma", or "mma" if operation is not NULL. */
 enum status catalogue_family(const struct catalogue *catalogue, const struct operation *operation,
 	const char *name, const struct family **family, struct error *err);
-/* Loads a family, or an own kernel's, for another file's operation; `unused` (may be NULL) gets the
- * names of members that do not count. The catalogue does not list it. The caller frees *family. */
+/* Loads an unlisted family or own kernel for another file's operation. `unused` (may be NULL) gets
+ * the names of members without effect. The caller frees *family. */
 enum status catalogue_load_outside(const struct catalogue *catalogue, const char *file,
 	const struct operation *operation, struct family **family, struct text *unused,
 	struct error *err);

@@ -7,9 +7,8 @@
 
 #include "base/memory.h"
 
-/* ---- options ---- */
-/* Option names without dashes, and the values allowed after `=`: a list of words, "#" for digits,
- * NULL for none. */
+/* Option names without dashes, and the values allowed after `=`: words, "#" for any number, or NULL
+ * for none. */
 static const struct {
 	const char *name, *values;
 } options[] = {
@@ -45,7 +44,7 @@ static bool is_one_of(const char *value, const char *values)
 
 	if (!values || !length)
 		return false;
-	/* warning 47, a redefined macro, is an error here */
+	/* warning 47 reports a redefined macro, so it must not be suppressed */
 	if (strcmp(values, "#") == 0)
 		return length < 6 && strcmp(value, "47") != 0 &&
 		       strspn(value, "0123456789") == length;
@@ -109,7 +108,6 @@ bool compile_option_is_standard(const char *option)
 	return strncmp(option, "std=", 4) == 0;
 }
 
-/* ---- as ---- */
 static const char macro_word[] = "macro ", option_word[] = "option ";
 
 static bool is_macro(const char *text)
@@ -117,7 +115,8 @@ static bool is_macro(const char *text)
 	return string_starts_with(text, macro_word) && name_is_valid(text + strlen(macro_word));
 }
 
-/* Accepts options with a number, a truth value or a file; a kernel's build checks the value. */
+/* Accepts options with a number, a truth value or a file. The build of a kernel checks the
+ * value. */
 static bool is_option(const char *text)
 {
 	CLEANUP(memory_free) char *number = NULL, *truth = NULL;
@@ -198,8 +197,7 @@ static enum status constant_read(
 const struct record_custom define_binding_member = {value_read, NULL, NULL},
 			   define_constant_member = {constant_read, NULL, NULL};
 
-/* ---- entries ---- */
-/* Characters of name expressions; they cannot end a string or begin a directive. */
+/* Characters allowed in name expressions. None of them can end a string or begin a directive. */
 static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 			      " :<>,()*&+-.";
 

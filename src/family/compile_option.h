@@ -14,10 +14,9 @@ extern const struct record_rule compile_option_rule;
 /* Returns the file of compiler controls that the option names, relative to the family's JSON, or
  * NULL. */
 const char *compile_option_controls(const char *option);
-/* Returns whether the option selects the C++ standard. */
 bool compile_option_is_standard(const char *option);
 
-/* How the kernel receives a value ("as" in JSON). */
+/* How the kernel receives the value of a name ("as" in JSON). */
 enum define_as {
 	AS_DEFAULT,  /* not specified */
 	AS_CONSTANT, /* -DNAME=8, -DNAME_word=1 */
@@ -35,13 +34,14 @@ struct define_binding {
  * the value is the empty string. Returns STATUS_BAD_INPUT if the option does not take the value. */
 enum status compile_option_of(const char *name, const struct define_binding *binding,
 	struct value value, char **option, struct error *err);
-/* Members of type struct define_binding: of keys and parameters, of constants. */
+/* Members of type struct define_binding: the first is for keys and parameters, the second for
+ * constants. */
 extern const struct record_custom define_binding_member, define_constant_member;
 
 /* ---- entries ---- */
 /* A kernel's name, or a C++ name expression with {expression}: "sgemm<{BM}, {BN}>". */
 struct entry {
-	const char *text; /* as written; borrowed from the JSON tree */
+	const char *text; /* the JSON text, borrowed from its tree */
 	struct expression_list values;
 };
 extern const struct record_custom entry_member;

@@ -24,7 +24,6 @@ static void release_member(void *field)
 
 const struct record_custom computed_list_member = {NULL, NULL, release_member};
 
-/* ---- loading ---- */
 /* Uses the range of the member's type if the table states none. */
 static void range_fill(struct computed *computed)
 {
@@ -96,7 +95,6 @@ struct computed *computed_find(const struct computed_list *list, size_t offset)
 	return NULL;
 }
 
-/* ---- evaluation ---- */
 static enum status computed_refuse(const struct computed *computed, double found, struct error *err)
 {
 	return error_set(err, STATUS_BAD_INPUT, "%s: expected %s, found %g",
@@ -189,7 +187,8 @@ static char *place_of(const struct computed *computed, void *base)
 enum status computed_evaluate(const struct computed_list *list, size_t count, void *base,
 	struct value *values, size_t lane, uint64_t changed, struct error *err)
 {
-	bool holds = true, held = true; /* the last condition, now and before */
+	/* value of the last condition, now and in the previous evaluation */
+	bool holds = true, held = true;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct computed *computed = &list->items[i];
@@ -203,7 +202,8 @@ enum status computed_evaluate(const struct computed_list *list, size_t count, vo
 			holds = *(const bool *)to;
 			continue;
 		}
-		/* Members skipped because their condition was false must be computed now. */
+		/* A member skipped under a false condition must be computed once the condition
+		 * holds. */
 		if (computed->is_conditional ? !holds || (stays && held) : stays)
 			continue;
 		TRY(computed->repeat > 1 ? put_lanes(computed, values, lane, to, err)

@@ -9,7 +9,8 @@
 
 #include "family/expression_json.h"
 
-/* For a record's table: an expression over the plain names may give the value. */
+/* For a record's table: JSON may give the value as an expression that reads names of
+ * SCOPE_PLAIN. */
 #define COMPUTED .computed = 1 + SCOPE_PLAIN
 
 enum {
@@ -25,11 +26,11 @@ struct computed {
 	double low, high;
 	const char *const *names;
 	const char *expected; /* description of a valid value; NULL: derived from the range */
-	size_t repeat;        /* number of values: one per lane of a warp, else 1 */
+	size_t repeat;        /* number of values: the lanes of a warp, or 1 */
 	int64_t scale;        /* the member stores the value times this factor */
-	bool is_condition;    /* the item's `when`, which precedes the members that depend on it */
+	bool is_condition; /* is the item's `when`, which precedes the members that depend on it */
 	bool is_conditional;
-	uint64_t reads; /* mask of computed_bit() of the variable names that it reads */
+	uint64_t reads; /* mask of computed_bit() of the names that the expression reads */
 };
 
 struct computed_list {
@@ -39,7 +40,8 @@ struct computed_list {
 extern const struct record_custom computed_list_member;
 void computed_list_release(struct computed_list *list);
 
-/* first: the first name that may change. More than 64 names share bits. */
+/* Returns a name's bit. `first` is the first name that may change. More than 64 names share
+ * bits. */
 static inline uint64_t computed_bit(size_t index, size_t first)
 {
 	return index < first ? 0 : (uint64_t)1 << ((index - first) % 64);
@@ -49,13 +51,14 @@ static inline uint64_t computed_bit(size_t index, size_t first)
 /* Appends a member and takes ownership of its expression. The caller sets `list` and `offset`. */
 struct computed *computed_add(struct computed_list *list, struct expression *expression,
 	const struct record_member *member);
-/* Returns a copy specialised by expression_specialise(). first as for computed_bit(). */
+/* Returns a copy specialised by expression_specialise(). `first` has the meaning of
+ * computed_bit(). */
 struct computed_list computed_specialise(
 	const struct computed_list *list, const struct value *values, size_t first);
 struct computed *computed_find(const struct computed_list *list, size_t offset);
 
-/* Computes the first `count` members of base. changed: bits of names that differ since base was
- * computed. Overwrites the value of `lane`. After an error base is invalid. */
+/* Computes the first `count` members of base. `changed` has the bits of names that changed since
+ * base was computed. Overwrites the value with index `lane`. After an error base is invalid. */
 enum status computed_evaluate(const struct computed_list *list, size_t count, void *base,
 	struct value *values, size_t lane, uint64_t changed, struct error *err);
 

@@ -9,7 +9,6 @@
 #include "expr/named_values.h"
 #include "family/family.h"
 
-/* ---- scopes ---- */
 static const struct {
 	const char *name;
 	unsigned contexts;
@@ -69,7 +68,6 @@ struct name_table scope_table(const struct scope *scope, enum scope_context cont
 	return table;
 }
 
-/* ---- reading ---- */
 const struct name_table *reading_names(
 	struct expression_reading *reading, enum scope_context context)
 {
@@ -149,7 +147,7 @@ static const struct {
 	{"facts", "fact", "name"},
 };
 
-/* Appends e.g. " (grid of launch 1, sgemm)", which says more than indices in a path. */
+/* Appends e.g. " (grid of launch 1, sgemm)", which is clearer than the indices in a JSON path. */
 static void subject_append(const struct json_at *at, struct text *where)
 {
 	const char *member = NULL, *label;
@@ -174,7 +172,7 @@ static void subject_append(const struct json_at *at, struct text *where)
 	}
 }
 
-/* Appends the place for messages of the expression. */
+/* Appends file, path and subject, with which the expression's messages begin. */
 static void where_append(const struct json_at *at, struct text *where)
 {
 	text_append(where, at->file ? at->file : "JSON");
@@ -183,7 +181,6 @@ static void where_append(const struct json_at *at, struct text *where)
 	subject_append(at, where);
 }
 
-/* ---- members ---- */
 enum status expression_text_compile(const struct json_at *at, const char *text,
 	const struct name_table *names, struct expression **expression, struct error *err)
 {
@@ -248,7 +245,6 @@ static enum status sum_read(const struct json_at *at, void *field, void *context
 
 const struct record_custom expression_sum_member = {sum_read, NULL, expression_member_release};
 
-/* ---- names and conditions ---- */
 static bool name_accepts(const char *name)
 {
 	return strlen(name) < PLAN_NAME_SIZE && name_is_valid(name) && !name_is_function(name) &&

@@ -23,7 +23,7 @@ enum scope_context {
 	SCOPE_SMEM = 1,
 	SCOPE_PRUNE = 2, /* after compilation */
 	SCOPE_FACT = 4,
-	SCOPE_FIXED = 8, /* keys and device names only */
+	SCOPE_FIXED = 8, /* reads only keys and device names */
 };
 
 /* Names that exist only in some contexts. Columns: id, name, contexts, description. */
@@ -53,15 +53,14 @@ enum scope_extra {
 };
 
 struct scope {
-	struct name_table all; /* NULL hides an extra whose name the family uses itself */
+	struct name_table all; /* a NULL entry hides an extra whose name the family itself uses */
 	size_t device_at, extra_at, parameter_at, constant_at; /* first index of each section */
 };
 
-/* Adds keys, device names and extras; parameters and constants follow. */
 void scope_init(struct scope *scope, const char *const *key_names, size_t key_count);
 void scope_release(struct scope *scope);
-/* Whether no key, device name, parameter or constant has the name. Hides an extra of this name,
- * because a macro may be called `blocks_per_sm`. */
+/* Returns whether no key, device name, parameter or constant has this name. Hides an extra of this
+ * name, because a macro may be called `blocks_per_sm`. */
 bool scope_frees(struct scope *scope, const char *name);
 size_t scope_extra_index(const struct scope *scope, enum scope_extra extra);
 
@@ -73,10 +72,11 @@ struct name_table scope_table(const struct scope *scope, enum scope_context cont
 struct expression_reading {
 	const struct operation *operation;
 	struct family *family;     /* NULL while the operation itself is read */
-	const struct scope *scope; /* all names in use */
+	const struct scope *scope; /* every name that is in use */
 	const struct name_table *names;
-	struct name_table fixed;       /* keys and device names */
-	struct name_table lane, prune; /* names of a context; made by reading_names() */
+	struct name_table fixed; /* keys and device names */
+	/* names of SCOPE_SMEM and SCOPE_PRUNE; created by reading_names() */
+	struct name_table lane, prune;
 };
 const struct name_table *reading_names(
 	struct expression_reading *reading, enum scope_context context);
@@ -87,10 +87,11 @@ void reading_release(struct expression_reading *reading);
 #define EXPRESSION_OPTIONAL(type, field, key) EXPRESSION(type, field, key, .flags = RECORD_OPTIONAL)
 extern const struct record_custom expression_member;
 extern const struct record_custom expression_fixed_member; /* reads only `fixed` */
-/* Also accepts a list, whose values are added up. */
+/* Also accepts a list of expressions, whose values are added up. */
 extern const struct record_custom expression_sum_member;
 
-/* An expression over other names. `table` is a const struct name_table * and may use `reading`. */
+/* Defines a member for expressions over other names. `table` is a const struct name_table * and may
+ * use `reading`. */
 #define EXPRESSION_CUSTOM(storage, id, table)                                                      \
 	static enum status id##_read(                                                              \
 		const struct json_at *at, void *field, void *context, struct error *err)           \
@@ -103,7 +104,7 @@ extern const struct record_custom expression_sum_member;
 
 enum status expression_json_compile(const struct json_at *at, const struct name_table *names,
 	struct expression **expression, struct error *err);
-/* Compiles a text that is part of the member. */
+/* Compiles `text`, which is a part of the member's text. */
 enum status expression_text_compile(const struct json_at *at, const char *text,
 	const struct name_table *names, struct expression **expression, struct error *err);
 /* Compiles a string member of an object. *expression stays NULL if the member is absent or reads an
@@ -117,12 +118,12 @@ struct expression_list {
 	size_t count;
 };
 
-/* Letters, digits and _, no digit first, fewer than 48, no word of expressions. */
+/* Accepts fewer than 48 letters, digits and _, except words of the expression language. The first
+ * must not be a digit. */
 extern const struct record_rule name_rule;
-/* May be words of expressions, such as `in`. */
+/* Also accepts words of the expression language, such as `in`. */
 extern const struct record_rule tensor_name_rule;
 
-/* A condition and its reason. */
 struct condition {
 	struct expression *expression;
 	const char *why; /* borrowed from the JSON tree */

@@ -83,7 +83,6 @@ static const struct record_member constant_members[] = {
 static RECORD_DEFINE(struct constant, constant_record, constant_members, .name = "constant",
 	.short_form = "value", .check = constant_check);
 
-/* ---- defaults ---- */
 /* Hides constants that read hidden names, directly or indirectly. */
 static void hide_constants(const struct family *family, struct name_table *names)
 {
@@ -113,7 +112,7 @@ static enum status default_check(
 	return json_error(at, err, "one of the parameter's values");
 }
 
-/* A default may read earlier parameters, and constants that read only those. */
+/* A default may read earlier parameters, and constants that read only those parameters. */
 static enum status defaults_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -144,7 +143,6 @@ static enum status defaults_read(
 
 static const struct record_custom defaults_custom = {defaults_read, NULL, NULL};
 
-/* ---- symbols ---- */
 static bool symbol_name_accepts(const char *name)
 {
 	for (;;) {
@@ -181,7 +179,6 @@ static const struct record_member symbol_members[] = {
 static RECORD_DEFINE(struct family_symbol, family_symbol_record, symbol_members,
 	.name = "family_symbol", .check = symbol_check);
 
-/* ---- conditions after compilation ---- */
 EXPRESSION_CUSTOM(static, prune_expression, reading_names(reading, SCOPE_PRUNE));
 static const struct record_member prune_members[] = {
 	RECORD_CUSTOM(struct condition, expression, &prune_expression, "expr"),
@@ -189,16 +186,15 @@ static const struct record_member prune_members[] = {
 };
 static RECORD_DEFINE(struct condition, prune_record, prune_members, .name = "prune_condition");
 
-/* ---- computed members ---- */
 /* Place of a computed member: its list of computed members, and the struct or list item. */
 struct place {
 	struct computed_list *computed;
-	ptrdiff_t list; /* as in struct computed */
+	ptrdiff_t list; /* member of struct computed */
 	size_t size;    /* bytes of an item */
-	size_t offset;  /* of the member, as in struct computed */
+	size_t offset;  /* offset of the member; same meaning as in struct computed */
 };
 
-/* Sets the place of a member of `count` items. Returns false if the member is elsewhere. */
+/* Sets the place of a member of `count` items. Returns false if it does not lie in the items. */
 static bool is_in(const void *items, size_t count, size_t size, ptrdiff_t list,
 	struct computed_list *computed, const char *member, struct place *place)
 {
@@ -272,7 +268,6 @@ enum status family_computed_read(const struct json_at *at, const struct record_m
 	return STATUS_OK;
 }
 
-/* ---- examples ---- */
 #define EXAMPLE(id, why_flags)                                                                     \
 	static const struct record_member id##_members[] = {                                       \
 		RECORD_VALUE(struct example, problem, "problem"),                                  \
@@ -290,7 +285,6 @@ static const struct record_member example_members[] = {
 };
 static RECORD_DEFINE(struct example_list, example_record, example_members, .name = "examples");
 
-/* ---- families ---- */
 static enum status refuse_members(
 	const struct json_at *at, const char *const *names, const char *what, struct error *err)
 {
@@ -363,7 +357,6 @@ static const struct record_member family_members[] = {
 RECORD_DEFINE(
 	struct family, family_record, family_members, .name = "family", .check = family_check);
 
-/* ---- facts ---- */
 static enum status compile_fact(struct family *family, const struct json_at *at,
 	struct name_table *names, struct error *err)
 {
@@ -378,7 +371,7 @@ static enum status compile_fact(struct family *family, const struct json_at *at,
 	if (name_table_find(&family->scope.all, fact->as) >= 0 ||
 		name_table_find(names, fact->as) != NAME_UNKNOWN)
 		return json_invalid_of(at, "as", err, "this name is already in use");
-	/* The value gets an index after those of the scope. */
+	/* The index of the fact's value follows the indices of the scope. */
 	compiled->name_index = family->scope.all.count + family->named_fact_count++;
 	name_table_add(names, fact->as);
 	return STATUS_OK;
@@ -408,7 +401,6 @@ static void free_facts(struct family *family)
 	free(family->facts);
 }
 
-/* ---- loading ---- */
 /* A file in the wrong folder would cause misleading errors later. */
 static enum status place_check(const struct json_at *root, const char *name,
 	const struct family *family, struct error *err)

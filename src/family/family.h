@@ -13,12 +13,12 @@
 struct parameter {
 	const char *name, *help;
 	struct expression *values; /* reads keys and device names */
-	/* May also read earlier parameters. NULL: the first value of the list. */
+	/* Also reads earlier parameters. NULL selects the first value of the list. */
 	struct expression *default_value;
-	/* Value in records from before the parameter existed; or NULL. */
+	/* Value in records that were written before the parameter existed, or NULL. */
 	struct expression *absent_value;
 	struct define_binding binding;
-	bool is_argument;     /* a kernel argument; if false, a -D */
+	bool is_argument;     /* the value is passed as a kernel argument; if false, as a -D */
 	bool bitwise_neutral; /* all values give bitwise equal results */
 };
 
@@ -30,7 +30,7 @@ struct constant {
 	bool is_for_model; /* only for the model; not passed to the kernel */
 };
 
-/* A translation unit that launches name. */
+/* A translation unit, which launches refer to by its name. */
 struct family_source {
 	char *name;
 	char *text;        /* includes expanded; NULL until loaded */
@@ -73,9 +73,10 @@ struct family {
 	const char *summary;
 	const struct operation *operation;
 	struct scope scope;
-	struct name_table names; /* names of SCOPE_PLAIN by index */
+	struct name_table names; /* names of SCOPE_PLAIN, indexed as in the scope */
 	struct expression_list requires;
-	struct expression_list competes; /* if false, the family is used only if named */
+	/* if one is false, the family is used only if the user names it */
+	struct expression_list competes;
 	struct parameter *parameters;
 	size_t parameter_count;
 	struct constant *constants;
@@ -100,7 +101,7 @@ struct family {
 	size_t launch_count;
 	struct family_symbol *symbols;
 	size_t symbol_count;
-	struct family_fact *facts; /* facts of the operation in order */
+	struct family_fact *facts; /* facts in the order of the operation */
 	size_t named_fact_count;
 	struct example_list examples;
 };
@@ -111,22 +112,24 @@ RECORD_DECLARE(struct family, family_record);
 enum status family_computed_read(const struct json_at *at, const struct record_member *member,
 	void *item, void *context, struct error *err);
 
-/* Takes the tree of `file`. place: folder of sources; NULL loads neither them nor facts. name: as
- * in "mma". */
+/* Takes the tree of `file`. `place` is the sources' folder; NULL loads neither sources nor facts.
+ * `name` is e.g. "mma". */
 enum status family_load(struct json *tree, const char *file, const struct source_place *place,
 	const char *name, const struct operation *operation, const char *const *template_folders,
 	struct family **family, struct error *err);
 enum status family_load_sources(struct family *family, const struct source_place *place,
 	const char *const *template_folders, struct error *err);
-/* The source without host code and definitions of the family's macros; made by the first call. */
+/* Returns the source without host code and definitions of the family's macros. The first call
+ * creates the text. */
 const char *family_device_code(const struct family *family, size_t source);
-/* Whether an entry reads this name of the scope: a template argument, which must not be a macro. */
+/* Returns whether an entry reads this name as a template argument, so that it must not be a
+ * macro. */
 bool family_entries_read(const struct family *family, size_t index);
-/* Whether a source has the macro as a word, or MACRO_value. */
+/* Returns whether a source contains the macro or MACRO_value as a word. */
 bool family_reads_macro(const struct family *family, const char *macro);
 void family_free(struct family *family);
-/* Replaces a tree with "extends" by the merged family. names: families of the folder. *base: the
- * extended one, or NULL. */
+/* Replaces a tree with "extends" by the merged family. `names` lists the families of the folder.
+ * *base is set to the extended family, or to NULL. */
 enum status family_extend(struct json **tree, const char *file, const char *folder,
 	const char *const *names, const char **base, struct error *err);
 

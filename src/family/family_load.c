@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * "extends": "NAME" in a family's JSON inherits all members that it does not state from NAME.json
+ * A family with "extends": "NAME" inherits all members that its JSON does not state from NAME.json
  * in the same folder.
  */
 #include "family/family.h"
@@ -21,12 +21,13 @@
  * base. */
 static const struct joined {
 	const char *name;
-	const char *key;   /* lists: the member that names an item */
-	bool is_new_first; /* objects: new names precede those of the base */
+	const char *key;   /* for lists: the member that names an item */
+	bool is_new_first; /* for objects: new names precede the names of the base */
 } joined_members[] = {
 	{.name = "parameters", .is_new_first = true},
 	{.name = "defaults"},
-	{.name = "constants"}, /* new constants may read those of the base */
+	{.name = "constants"}, /* new constants follow, because they may read constants of the base
+				*/
 	{.name = "symbols"},
 	{.name = "constraints", .key = "why"},
 	{.name = "prune", .key = "why"},
@@ -57,7 +58,6 @@ static struct json *join_objects(
 	return made;
 }
 
-/* Finds the list item with the same name. */
 static bool find_same(const struct json_at *item, const char *key, const struct json_at *list,
 	struct json_at *found)
 {
@@ -72,7 +72,7 @@ static bool find_same(const struct json_at *item, const char *key, const struct 
 	return false;
 }
 
-/* Adds members of the base that an item omits; for a launch also those of its model. */
+/* Adds the members of the base's item that `own` omits. For a launch, also completes its model. */
 static struct json *family_load_complete(const struct json_at *base, const struct json_at *own)
 {
 	struct json *made = join_objects(base, own, false);
@@ -170,7 +170,6 @@ enum status family_extend(struct json **tree, const char *file, const char *fold
 	return STATUS_OK;
 }
 
-/* ---- sources ---- */
 static bool is_in_folder(const char *path, const char *folder)
 {
 	CLEANUP(memory_free) char *real = realpath(path, NULL), *top = realpath(folder, NULL);
@@ -178,7 +177,7 @@ static bool is_in_folder(const char *path, const char *folder)
 	return file_is_below(path, folder) || (real && top && strcmp(real, top) == 0);
 }
 
-/* Other paths could reveal files of the machine in compiler messages. */
+/* Allows only paths whose files compiler messages may reveal. */
 static bool is_allowed_path(const char *path, const char *root, const char *const *template_folders)
 {
 	const char *const toolkits[] = {
@@ -198,7 +197,7 @@ static bool is_allowed_path(const char *path, const char *root, const char *cons
 	return false;
 }
 
-/* Adds the folders of the include paths to paths, and refuses those that are not allowed. */
+/* Adds the folders of the include paths to `paths`, and refuses other folders. */
 static enum status include_paths(const struct json_at *root, const struct family *family,
 	const struct source_place *place, const char *const *template_folders,
 	struct name_set *paths, struct error *err)
@@ -250,7 +249,7 @@ static const char *macro_name(const char *name, const struct define_binding *bin
 	return binding->as == AS_MACRO ? binding->macro : name;
 }
 
-/* Whether entries read the value, which then is no macro. */
+/* Returns whether entries read the value, so that it is not passed as a macro. */
 static bool is_for_entries(
 	const struct family *family, const struct define_binding *binding, size_t index)
 {
@@ -307,8 +306,8 @@ bool family_reads_macro(const struct family *family, const char *macro)
 	return false;
 }
 
-/* A parameter that only launches read is no -D: each value would be compiled, and a header might
- * have the word. */
+/* Passes parameters that no source reads as arguments. As -D, each value would be compiled
+ * separately, and the macro could replace a word in a header. */
 static void pass_unread_as_arguments(struct family *family)
 {
 	const struct scope *scope = &family->scope;

@@ -30,7 +30,6 @@ enum {
 	REGS_UNKNOWN = 32, /* low enough that register limits never exclude a kernel */
 };
 
-/* ---- models ---- */
 #define AMOUNT_RANGE COMPUTED, .low = 0, .high = INFINITY, .expected = "an amount of at least 0"
 
 static const struct record_member steps_members[] = {
@@ -137,8 +136,7 @@ static const struct record_member model_members[] = {
 static RECORD_DEFINE(
 	struct launch_work, model_record, model_members, .name = "model", .check = model_check);
 
-/* ---- launches ---- */
-/* Adds the source if it is new. */
+/* Finds the source of the launch in the family, and adds the source if it is new. */
 static enum status source_find(
 	struct launch *launch, const struct json_at *at, struct family *family, struct error *err)
 {
@@ -157,7 +155,8 @@ static enum status source_find(
 	return STATUS_OK;
 }
 
-/* Returns whether different values of the name share a cubin: it is no -D and no device name. */
+/* Returns whether different values of the name share a cubin, because the name is neither a -D nor
+ * a device name. */
 static bool name_varies(const struct family *family, size_t index)
 {
 	const struct scope *scope = &family->scope;
@@ -180,7 +179,7 @@ void launch_find_built(struct launch *launch, const struct family *family)
 const uint32_t launch_grid_max[3] = {INT32_MAX, 65535, 65535};
 static const uint32_t block_max[3] = {1024, 1024, 64};
 
-/* Omitted dimensions are 1. */
+/* Checks the dimensions of a grid, block or cluster. Omitted dimensions are 1. */
 static enum status dimensions_check(struct launch *launch, const struct json_at *at,
 	uint32_t *dimensions, size_t count, const uint32_t most[3], const char *name,
 	struct error *err)

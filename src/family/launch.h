@@ -11,7 +11,7 @@
 #include "plan/work.h"
 
 enum {
-	CLUSTER_BLOCKS_MAX = 16, /* above 8 the kernel must opt in */
+	CLUSTER_BLOCKS_MAX = 16, /* more than 8 blocks require that the kernel opts in */
 };
 
 /* Largest grid along x, y and z. */
@@ -19,9 +19,9 @@ extern const uint32_t launch_grid_max[3];
 
 struct launch {
 	struct entry entry;
-	const char *source_file; /* NULL: the family's source */
+	const char *source_file; /* NULL selects the family's source */
 	size_t source;           /* index of the family's source */
-	struct expression *when; /* NULL: always launched */
+	struct expression *when; /* NULL if the kernel is always launched */
 	/* `when` depends on run-time arguments (sizes, argument parameters), so the kernel is
 	 * always compiled. */
 	bool always_built;
@@ -29,8 +29,9 @@ struct launch {
 	struct argument_list arguments;
 	/* Numbers from JSON. units and steps_max are NaN if the model does not state them. */
 	struct launch_work work;
-	struct computed_list computed; /* computed members of work */
-	size_t shape_count;            /* number of leading items that belong to work.shape */
+	/* number of leading items that belong to work.shape */
+	struct computed_list computed;
+	size_t shape_count;
 };
 RECORD_DECLARE(struct launch, launch_record);
 

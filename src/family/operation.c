@@ -9,7 +9,6 @@
 #include "family/problem.h"
 #include "spec/device_spec.h"
 
-/* ---- facts ---- */
 static enum status fact_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -35,7 +34,6 @@ static const struct record_member fact_members[] = {
 static RECORD_DEFINE(
 	struct fact_text, fact_record, fact_members, .name = "fact", .check = fact_check);
 
-/* ---- advice ---- */
 static enum status axis_check(
 	void *value, const struct json_at *at, void *context, struct error *err)
 {
@@ -97,7 +95,6 @@ static const struct record_member advice_members[] = {
 static RECORD_DEFINE(
 	struct advice_list, advice_record, advice_members, .name = "advise", .check = advice_check);
 
-/* ---- operations ---- */
 static bool is_ready(const struct key *key, const bool *placed)
 {
 	size_t count = 0;
@@ -110,7 +107,6 @@ static bool is_ready(const struct key *key, const bool *placed)
 	return true;
 }
 
-/* Orders the keys so that every default follows the keys that it reads. */
 static enum status order_defaults(
 	const struct json_at *root, struct operation *operation, struct error *err)
 {
@@ -152,7 +148,7 @@ static enum status operation_check(
 		outputs += buffer_is_output(operation->tensors[i].buffer.role);
 	if (!operation->advice.sweep)
 		operation->advice.sweep = "";
-	/* A program need not declare its tensors. */
+	/* The operation of a program may omit its tensors. */
 	if (json_find(at, "tensors", &tensors) && !outputs)
 		return json_invalid(&tensors, err, "no tensor has the role \"out\" or \"inout\"");
 	if (outputs > PLAN_OUTPUTS_MAX)
@@ -164,7 +160,7 @@ static enum status operation_check(
 
 static const struct record_member operation_members[] = {
 	RECORD_CONSTANT("format", "tiletune.operation/1"),
-	/* Expressions do not read the operation's name, so it may equal a function's. */
+	/* The operation may have the name of a function, because expressions do not read it. */
 	RECORD_VALUE(struct operation, name, "name", .rule = &word_name_rule),
 	RECORD_VALUE(struct operation, summary, "summary"),
 	RECORD_COMMENT("help"),

@@ -12,10 +12,11 @@
 struct key {
 	const char *name;
 	const char *help;    /* may be NULL */
-	const char **values; /* of an enum, NULL-terminated; NULL for a number */
+	const char **values; /* NULL-terminated values of an enum; NULL for a number */
 	bool is_real;
 	int64_t min, max;
-	struct expression *default_value; /* reads other keys; NULL: the key is required */
+	struct expression *default_value; /* an expression that may read other keys; NULL if the key
+					     is required */
 	struct define_binding binding;
 	bool is_constant; /* passed as a -D; if false, as a kernel argument */
 };
@@ -26,8 +27,9 @@ struct fact_text {
 	const char *expression, *when; /* compiled for each family; `when` may be NULL */
 };
 
-/* "advise": keys that may change slightly, with multiples to try. Padding: zeros make the larger
- * problem contain the result. A pitch changes neither work nor result. */
+/* An item of "advise": a key that may change slightly, and the multiples to try. With padding, the
+ * result of a larger problem filled up with zeros contains the original result. A pitch affects
+ * neither work nor result. */
 struct advice_axis {
 	const char *name;
 	size_t key;
@@ -36,7 +38,7 @@ struct advice_axis {
 	struct expression *multiples; /* evaluates to a list of integers */
 };
 struct advice_list {
-	struct advice_axis *items; /* sizes, then pitches; empty: no advice */
+	struct advice_axis *items; /* sizes, then pitches; empty if the operation gives no advice */
 	size_t count;
 	struct advice_axis *pitches; /* used only while reading */
 	size_t pitch_count;
@@ -57,7 +59,7 @@ struct operation {
 	size_t tensor_count;
 	bool is_deterministic;               /* if false, repeated runs may differ in bits */
 	struct expression *flop, *min_bytes; /* either may be NULL */
-	struct tolerance tolerance;          /* default tolerance of outputs */
+	struct tolerance tolerance;
 	struct reference_list references;
 	struct fact_text *facts;
 	size_t fact_count;
@@ -65,8 +67,8 @@ struct operation {
 };
 RECORD_DECLARE(struct operation, operation_record);
 
-/* Takes the tree of `file`. place: folder of sources; NULL does not load them. name: the required
- * name, or NULL. */
+/* Takes the tree of `file`. `place` is the sources' folder; NULL does not load sources. `name` is
+ * the required name, or NULL. */
 enum status operation_load(struct json *tree, const char *file, const struct source_place *place,
 	const char *name, const char *const *template_folders, struct operation **operation,
 	struct error *err);
@@ -78,7 +80,8 @@ struct problem;
 enum status advice_multiples(const struct problem *problem, const struct advice_axis *axis,
 	int64_t **multiples, size_t *count, struct error *err);
 
-/* Evaluates the tensors to buffers in order. values begins with the keys. */
+/* Evaluates the tensors and stores them in `buffers` in the same order. values begins with the
+ * keys. */
 enum status operation_tensors_evaluate(const struct operation *operation, struct value *values,
 	struct plan_buffer *buffers, struct error *err);
 

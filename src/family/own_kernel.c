@@ -17,7 +17,7 @@ bool own_kernel_is_file(const char *name)
 	return string_ends_with(name, ".json") && !directory_exists(name);
 }
 
-/* "a/Vector-add.t1.json" -> "Vector_add", a valid name for tuned files and -p. */
+/* Returns "Vector_add" for "a/Vector-add.t1.json", a valid name for tuned files and -p. */
 static char *stem(const char *path)
 {
 	const char *name = path_name(path);
@@ -59,7 +59,6 @@ static enum status refuse_marks(const struct json_at *at, size_t count, struct e
 	BUG("a mark was counted and is gone");
 }
 
-/* ---- owners of members ---- */
 static void add_names(const struct record_fields *fields, struct name_set *names)
 {
 	for (size_t i = 0; i < fields->count; i++) {
@@ -167,7 +166,7 @@ enum status own_kernel_refuse(const char *path, struct error *err)
 	return error_hint(err, "to check it: tiletune validate %s", path);
 }
 
-/* Passing another file of tiletune is a frequent mistake. */
+/* Refuses another file of tiletune, a frequent mistake. */
 static enum status refuse_other_format(const struct json_at *root, struct error *err)
 {
 	static const struct {

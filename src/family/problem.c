@@ -9,8 +9,7 @@
 
 #include "base/memory.h"
 
-/* ---- keys ---- */
-/* Such values appear in problem texts and -D names. */
+/* Accepts values of enums, which appear in problem texts and -D names. */
 static bool is_word(const char *text)
 {
 	return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -20,7 +19,7 @@ static bool is_word(const char *text)
 static const struct record_rule word_rule = {"a value of letters, digits and _", is_word};
 static const char *const type_names[] = {"int", "real", NULL};
 
-/* An enum or a real number must be passed as a -D. */
+/* Checks how the key is passed: an enum or a real number must be a -D. */
 static enum status constant_check(struct key *key, const struct json_at *at, struct error *err)
 {
 	static const char *const of_integers[] = {"min", "max"};
@@ -89,7 +88,6 @@ static const struct record_member key_members[] = {
 };
 RECORD_DEFINE(struct key, key_record, key_members, .name = "key", .check = key_check);
 
-/* ---- values ---- */
 void key_describe(const struct key *key, struct text *text)
 {
 	if (key->is_real) {
@@ -133,7 +131,7 @@ static enum status problem_refuse(const struct key *key, const char *found, stru
 	return key->values ? name_hint(found, key->values, err) : hint_at_digits(key, found, err);
 }
 
-/* Converts an expression's value to a key's value. An integral float becomes an integer, also for
+/* Converts an expression's value to a key's value. An integral float becomes an integer, even for
  * real keys, so that each number has one spelling. */
 static enum status key_value_check(
 	const struct key *key, struct value found, struct value *value, struct error *err)
@@ -190,7 +188,6 @@ enum status key_value_parse(
 	return STATUS_OK;
 }
 
-/* ---- problems ---- */
 static enum status missing_key(
 	const struct operation *operation, const struct key *key, struct error *err)
 {
@@ -368,7 +365,8 @@ void problem_list_release(struct problem_list *list)
 	*list = (struct problem_list){0};
 }
 
-/* Evaluates an amount. An error names the problem, because products may exceed 64 bits. */
+/* Evaluates the FLOP or bytes of a problem. The error names the problem whose product exceeds 64
+ * bits. */
 static enum status amount(const struct problem *problem, const struct expression *expression,
 	double *found, struct error *err)
 {

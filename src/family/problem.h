@@ -13,7 +13,7 @@ struct problem {
 	struct value *values; /* one per key, including defaults; strings are borrowed from the
 				 operation */
 	char *text;  /* canonical: "M=4096,N=4096,..." with every key in the operation's order */
-	char *title; /* for people: omits keys with default values, except the dtype */
+	char *title; /* text for people, which omits keys with default values except the dtype */
 };
 
 struct problem_list {
@@ -47,16 +47,18 @@ enum status problem_min_bytes(const struct problem *problem, double *bytes, stru
 void key_describe(const struct key *key, struct text *text);
 
 /* ---- text (problem_text.c) ---- */
-/* Appends the product of all lists and ranges (with their end, step 1), at most 100000 problems.
- * Errors: unknown or missing keys, values out of range, violated constraints. */
+/* Appends a problem for each combination of values in lists and ranges, at most 100000. A range
+ * includes its end; its default step is 1. Errors: unknown or missing keys, values out of range,
+ * violated constraints. */
 enum status problem_parse(const struct operation *operation, const char *text,
 	struct problem_list *list, struct error *err);
 
-/* Completes a canonical text from before the operation got more keys. A text that is not a valid
- * problem stays unchanged. */
+/* Adds missing keys to a canonical text from before the operation got more keys. An invalid text
+ * stays unchanged. */
 void problem_text_complete(const struct operation *operation, char **text);
 
-/* Whether two problems differ only in this key, which is no default in either, and in defaults. */
+/* Returns whether two problems differ only in this key, which is not a default in either, and in
+ * defaults. */
 bool problem_differs_in(const struct problem *a, const struct problem *b, const char *key);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parses problem texts. A piece without "=" continues the list of the previous key. Each group of
- * keys is an axis; the last axis varies fastest.
+ * Parses problem texts. A piece without "=" continues the list of values of the previous key. Keys
+ * that vary together form an axis; the last axis varies fastest.
  */
 #include "family/problem.h"
 

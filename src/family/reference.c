@@ -81,7 +81,7 @@ const struct reference *reference_find(const struct operation *operation, size_t
 	const struct reference_list *list = &operation->references;
 	const struct reference *found = NULL;
 
-	/* A reference that names the output takes precedence. */
+	/* A reference that names the output has precedence over one without a name. */
 	for (size_t i = 0; i < list->count; i++)
 		if (serves(&list->items[i], &operation->tensors[tensor]) &&
 			(!found || list->items[i].output))

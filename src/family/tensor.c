@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "family/operation.h"
 
-/* ---- tolerances ---- */
 static const struct record_member tolerance_members[] = {
 	RECORD_CUSTOM(
 		struct tolerance, abs, &expression_sum_member, "abs", .flags = RECORD_OPTIONAL),
@@ -24,8 +23,9 @@ static const struct record_member tolerance_members[] = {
 RECORD_DEFINE(struct tolerance, tolerance_record, tolerance_members, .name = "tolerance",
 	.short_form = "exact");
 
-/* The default tolerance is a few thousand roundings of the type; integers must be equal. The error
- * of a sum grows with its terms, so the absolute tolerance is relative to the largest value. */
+/* Returns the default tolerance of a type: a few thousand rounding errors, or 0 for integers. The
+ * error of a sum grows with its terms, so the absolute tolerance is relative to the largest
+ * value. */
 static double usual(enum dtype dtype)
 {
 	switch (dtype) {
@@ -74,8 +74,7 @@ enum status tolerance_evaluate(const struct tolerance *tolerance, enum dtype dty
 	return amount(tolerance->differ, values, &output->differ_ratio, err);
 }
 
-/* ---- tensors ---- */
-/* Reads the keys, followed by `index`. */
+/* Compiles an expression that reads the keys and `index`. */
 static enum status index_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -219,7 +218,7 @@ static enum status too_large(const struct tensor *tensor, struct error *err)
 		err, STATUS_BAD_INPUT, "tensor %s: it has 2^63 bytes or more", tensor->buffer.name);
 }
 
-/* A thread of the kernel that generates offsets adds up all sizes before its own. */
+/* In the kernel that generates offsets, each thread adds up all sizes before its own. */
 enum {
 	OFFSETS_MAX = 65537
 };
@@ -236,7 +235,7 @@ static enum status offsets_check(const struct plan_buffer *buffer, struct error 
 		buffer->columns);
 }
 
-/* Default contents: numbers whose sums and products reveal mistakes in every type. */
+/* Sets a default distribution whose sums and products reveal mistakes in every type. */
 static void fill_default(struct plan_buffer *buffer)
 {
 	const enum dtype dtype = buffer->dtype;
@@ -273,7 +272,8 @@ static void take_fill(const struct tensor *tensor, struct plan_buffer *buffer)
 	}
 }
 
-/* Refuses integers that would wrap around. No value is more than nine deviations from the mean. */
+/* Refuses integers that could wrap around. Values lie within nine standard deviations of the
+ * mean. */
 static enum status expect_normal_fits(const struct plan_buffer *buffer, struct error *err)
 {
 	const enum dtype dtype = buffer->dtype;

@@ -10,8 +10,8 @@
 
 struct tolerance {
 	bool is_given; /* if false, the element type determines the tolerance */
-	/* Read keys; NULL means 0. differ is the fraction of points that may exceed the tolerance;
-	 * NULL allows none. */
+	/* Expressions that read keys. NULL means 0. differ is the fraction of points that may
+	 * exceed the tolerance. */
 	struct expression *abs, *rel, *differ;
 };
 RECORD_DECLARE(struct tolerance, tolerance_record);
@@ -26,23 +26,23 @@ enum {
 };
 
 struct tensor {
-	/* name, role, dtype, contents, and the pitch in elements, which is 0 for no padding */
+	/* name, role, dtype, contents, and pitch in elements, or 0 without padding */
 	struct plan_buffer buffer;
 	bool when;                       /* if false, the tensor has no bytes */
 	uint64_t shape[TENSOR_RANK_MAX]; /* outermost dimension first */
 	size_t rank;
-	struct expression *expression; /* CONTENTS_EXPRESSION: reads the keys, then `index` */
-	const char *file;              /* CONTENTS_FILE: in the operation's folder */
+	struct expression *expression; /* for CONTENTS_EXPRESSION; reads the keys and `index` */
+	const char *file;              /* for CONTENTS_FILE: a file in the operation's folder */
 	bool has_fill;
 	double fill[2]; /* minimum and maximum, or mean and standard deviation */
-	int64_t of;     /* offsets: the last one */
-	double skew;    /* offsets: Zipf's exponent */
+	int64_t of;     /* for CONTENTS_OFFSETS: the last offset */
+	double skew;    /* for CONTENTS_OFFSETS: exponent of Zipf's law */
 	struct tolerance tolerance;
-	struct computed_list computed; /* computed members of this struct */
+	/* values has one value per key. Errors: a dimension below 1, a pitch shorter than the row,
+	 * more * than 2^63 bytes. */
+	struct computed_list computed;
 };
 RECORD_DECLARE(struct tensor, tensor_record);
-/* values has one value per key. Errors: a dimension below 1, a pitch shorter than the row, more
- * than 2^63 bytes. */
 enum status tensor_evaluate(const struct tensor *tensor, struct value *values,
 	struct plan_buffer *buffer, struct error *err);
 
