@@ -17,7 +17,7 @@ enum {
 	VERSION_2_HEADER_AT = 12,
 };
 
-/* "descr" codes of each type without the byte order; at most two. */
+/* At most two "descr" codes for each type, without the byte order. */
 static const char *const type_codes[DTYPE_COUNT][2] = {
 	[DTYPE_FP32] = {"f4"},
 	[DTYPE_TF32] = {"f4"},
@@ -55,8 +55,7 @@ static const char *header_find(const char *header, const char *key)
 	return at + strspn(at, ": ");
 }
 
-/* Returns whether e.g. "(2, 100, 72)" is the tensor's shape: the last dimension is the columns, the
- * product of the others the rows. */
+/* Returns whether a shape such as "(2, 100, 72)" matches the tensor: 200 rows of 72 columns. */
 static bool shape_is(const char *shape, const struct plan_buffer *tensor)
 {
 	uint64_t rows = 1, columns = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tensor's elements from NumPy's .npy (versions 1 to 3, C order, little-endian) or, with any
- * other name, from raw bytes. Types that NumPy lacks are unsigned or void of the same size.
+ * Reads the elements of a tensor from a NumPy file (.npy, versions 1 to 3, C order, little-endian),
+ * or from raw bytes. Unsigned or void types represent types that NumPy lacks.
  */
 #ifndef CANDIDATE_ARRAY_FILE_H
 #define CANDIDATE_ARRAY_FILE_H
@@ -14,10 +14,10 @@ enum status array_file_read(const char *path, const struct plan_buffer *tensor,
 	struct text *elements, struct error *err);
 
 enum {
-	ARRAY_COMPUTED_MAX = 1 << 24, /* elements; takes some seconds */
+	ARRAY_COMPUTED_MAX = 1 << 24, /* number of elements, whose computation takes some seconds */
 };
-/* Computes the elements from an expression over `index` (linear) and keys. Errors: more than
- * ARRAY_COMPUTED_MAX elements, or the expression fails. */
+/* Computes each element by an expression over keys and its linear `index`. Fails for more than
+ * ARRAY_COMPUTED_MAX elements, or if the expression fails. */
 enum status array_compute(const char *expression, const struct named_values *keys,
 	const struct plan_buffer *tensor, struct text *elements, struct error *err);
 

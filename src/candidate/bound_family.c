@@ -11,7 +11,8 @@
 #include "candidate/configuration.h"
 #include "family/operation.h"
 
-/* Returns the tensor cores' FLOP per second for the key "dtype", or 0 if they lack the type. */
+/* Returns the FLOP/s of tensor cores for the type in the key "dtype", or 0 if they lack the
+ * type. */
 static struct value tensor_flop_per_s(
 	const struct problem *problem, const struct device_spec *device, enum pipe pipe)
 {
@@ -43,7 +44,7 @@ static void set_rates(const struct scope *scope, const struct problem *problem,
 	values[scope_extra_index(scope, EXTRA_LAUNCH_US)] = value_real(device->launch_us);
 }
 
-/* Keys, device names and extras: rates of the sheet, and 0 until a context sets them. */
+/* Returns the values of keys, device names and extras (rates of the device sheet, others 0). */
 static struct value *fixed_values(const struct family *family, const struct problem *problem,
 	const struct device_spec *device)
 {
@@ -62,7 +63,6 @@ static struct value *fixed_values(const struct family *family, const struct prob
 	return values;
 }
 
-/* why_not (may be NULL) gets the first that does not hold. */
 static enum status all_hold(const struct expression_list *list, const struct value *values,
 	bool *hold, struct text *why_not, struct error *err)
 {
@@ -91,8 +91,8 @@ enum status family_competes(const struct family *family, const struct problem *p
 	return all_hold(&family->competes, values, competes, NULL, err);
 }
 
-/* ---- launches and models ---- */
-/* Adds the device's limits and the units of the problem's tensors. */
+/* Limits the dynamic shared memory to that of the device, and converts rows of tiles from elements
+ * to bytes. */
 static void computed_fit(struct computed_list *list, const struct device_spec *device,
 	const struct launch_work *work)
 {
@@ -134,7 +134,7 @@ static struct launch launch_specialise(const struct launch *launch,
 	return copy;
 }
 
-/* fixed has the values of the names before the parameters; its strings outlive the model. */
+/* `fixed` has the values of the names before the parameters. Its strings must outlive the model. */
 static enum status model_fill(struct bound_model *model, const struct family *family,
 	const struct problem *problem, const struct device_spec *device, const struct value *fixed,
 	struct error *err)
@@ -171,9 +171,8 @@ static void model_release(struct bound_model *model)
 	free(model->tensors);
 }
 
-/* ---- binding ---- */
 /* ---- limits of the GPU, as constraints ---- */
-/* Their reason is better than ours. */
+/* Returns whether the family states this limit itself, with a better reason. */
 static bool limit_is_said(const struct family *family, const char *name)
 {
 	const int index = name_table_find(&family->scope.all, name);
@@ -237,7 +236,7 @@ static enum status add_block_limit(
 		bound, launch, limit.data, GPU_LIMIT ": threads of a block", &block[0], err);
 }
 
-/* Limits a number that JSON gives as an expression. */
+/* Adds a constraint for a number of a launch that JSON gives as an expression. */
 static enum status add_range(struct bound_family *bound, const struct launch *launch,
 	const uint32_t *member, int64_t least, int64_t most, const char *why, struct error *err)
 {
@@ -249,7 +248,7 @@ static enum status add_range(struct bound_family *bound, const struct launch *la
 	return add_limit(bound, launch, limit, why, member, err);
 }
 
-/* Registers are checked only after compilation. */
+/* Adds constraints for limits of the device. Registers are known only after compilation. */
 static enum status add_limits(struct bound_family *bound, struct error *err)
 {
 	const struct family *family = bound->family;
@@ -278,7 +277,7 @@ static enum status add_limits(struct bound_family *bound, struct error *err)
 	return STATUS_OK;
 }
 
-/* Each is applied as soon as its parameters are bound. */
+/* Adds one constraint per line of `--where`, so that each is applied as early as possible. */
 static enum status add_conditions(struct bound_family *bound, const char *lines, struct error *err)
 {
 	for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
@@ -386,7 +385,6 @@ void bound_family_drop(struct bound_family **bound)
 	bound_family_free(*bound);
 }
 
-/* ---- examples ---- */
 static enum status check_example(const struct family *family, const struct device_spec *device,
 	const struct example *example, bool is_legal, const struct json_at *at, struct error *err)
 {

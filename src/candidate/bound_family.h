@@ -12,10 +12,10 @@
 #include "space/space.h"
 #include "spec/device_spec.h"
 
-/* Begins reasons of limit constraints and compiled kernels. */
+/* The reason begins with this text if a device limit excludes a configuration or a kernel. */
 #define GPU_LIMIT "limit of the GPU"
 
-/* What depends only on problem and device, computed once for all candidates. */
+/* Values computed once for all candidates, because they depend only on problem and device. */
 struct bound_model {
 	struct launch *launches; /* specialised copies without arguments */
 	size_t launch_count;
@@ -27,12 +27,14 @@ struct bound_family {
 	const struct family *family;
 	const struct problem *problem;
 	const struct device_spec *device;
-	struct space *space;           /* owned, bound to the problem and the device */
-	struct expression_list limits; /* constraints of the space that the family does not state */
+	struct space *space; /* owned, bound to the problem and the device */
+	/* constraints for limits of the device, which the family does not state */
+	struct expression_list limits;
 	struct bound_model model;
 };
 
-/* Whether all of `requires` hold; why_not (may be NULL) gets the first that does not. */
+/* Sets *applies if all conditions of `requires` hold. why_not (may be NULL) gets the first
+ * condition that does not hold. */
 enum status family_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, bool *applies, struct text *why_not, struct error *err);
 
@@ -40,16 +42,16 @@ enum status family_applies(const struct family *family, const struct problem *pr
 enum status family_competes(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, bool *competes, struct error *err);
 
-/* `where` has extra constraints (`--where`), one per line, or is NULL. */
+/* Binds the family. `where` has extra constraints (`--where`), one per line, or is NULL. */
 enum status family_bind(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct error *err);
-/* *bound is NULL for a family that does not apply; left_out (may be NULL) gets "NAME does not
- * apply: needs ...". */
+/* If the family does not apply, sets *bound to NULL and appends "NAME does not apply: needs ..." to
+ * left_out, which may be NULL. */
 enum status family_bind_if_applies(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, const char *where, struct bound_family **bound,
 	struct text *left_out, struct error *err);
-/* Fails for a family that does not apply. */
+/* Works like family_bind(), but fails if the family does not apply. */
 enum status family_bind_applicable(const struct family *family, const struct problem *problem,
 	const struct device_spec *device, struct bound_family **bound, struct error *err);
 /* Fails if the tensors do not fit in the memory of the device. */
@@ -57,7 +59,7 @@ enum status bound_family_expect_memory(const struct bound_family *bound, struct 
 void bound_family_free(struct bound_family *bound); /* NULL is fine */
 void bound_family_drop(struct bound_family **bound);
 
-/* Fails at the first example that is not legal or illegal as stated. Skips problems that `requires`
+/* Fails at the first example whose legality is not as stated. Skips problems that `requires`
  * excludes. */
 enum status family_examples_check(
 	const struct family *family, const struct device_spec *device, struct error *err);

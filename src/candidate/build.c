@@ -13,7 +13,6 @@
 #include "source/host_code.h"
 #include "source/source.h"
 
-/* ---- -D lists ---- */
 /* Makes the name of a string's macro, "DTYPE_bf16", with the string up to a colon. */
 static enum status string_macro(
 	const char *name, const char *string, char **macro, struct error *err)
@@ -31,8 +30,8 @@ static enum status string_macro(
 	return STATUS_OK;
 }
 
-/* Adds NAME=value (booleans as 0 or 1) or, for a string, NAME_value=1. A `macro` replaces the name,
- * and its strings are not changed. Lists are refused. */
+/* Adds NAME=value (booleans as 0 or 1) or, for a string, NAME_value=1. With AS_MACRO, the macro
+ * replaces NAME, and a string is passed unchanged. Lists are refused. */
 static enum status define_add(struct named_values *list, const char *name,
 	const struct define_binding *binding, struct value value, struct error *err)
 {
@@ -152,13 +151,12 @@ enum status candidate_options(const struct bound_family *bound, const struct val
 	return STATUS_OK;
 }
 
-/* ---- builds ---- */
 /* Options of all units; a later step adds the architecture. */
 static const char *const fixed_options[] = {
 	"--std=c++17", "-default-device", "-DNDEBUG", "--ptxas-options=-v", NULL};
 static const char *const tile_options[] = {"--std=c++20", "-enable-tile", "-DNDEBUG", NULL};
 
-/* Without entries. options: NULL-terminated or NULL. */
+/* Makes a unit without entries. `options` is NULL-terminated or NULL. */
 static void unit_make(struct build_unit *unit, const char *name, const char *source, bool is_tile,
 	char *const *options, const struct named_values *defines)
 {
@@ -193,7 +191,7 @@ static void unit_add_entry(struct build_unit *unit, const char *entry)
 	unit->entries[unit->entry_count] = NULL;
 }
 
-/* NULL: always compiled. */
+/* Returns the condition for compiling a launch, or NULL if it is always compiled. */
 static const struct expression *built_when(const struct launch *launch)
 {
 	return launch->always_built ? NULL : launch->when;
@@ -219,7 +217,7 @@ static enum status find_controls(struct name_set *options, const char *file, str
 	return STATUS_OK;
 }
 
-/* Of compiler controls the content counts, wherever the file is. */
+/* Hashes an option. For compiler controls, hashes the file's content, not its path. */
 static void add_option(struct hash *hash, const char *option)
 {
 	const char *file = compile_option_controls(option);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the compiler needs for a candidate. Candidates that differ only in problems or argument
+ * Input of the compiler for a candidate. Candidates that differ only in problems or argument
  * parameters may share a build and its hash.
  */
 #ifndef CANDIDATE_BUILD_H
@@ -16,9 +16,8 @@ struct bound_family;
 struct family;
 struct operation;
 
-/* ---- the -D list: constant keys, constant parameters, constants ---- */
-/* Adds an operation's constant keys, and sorts the list. values has one value per key. A value is a
- * number, or a text that the macro has unchanged. */
+/* ---- the -D list of constant keys, constant parameters and constants ---- */
+/* Adds the constant keys of an operation, and sorts the list. `values` has one value per key. */
 enum status operation_defines(const struct operation *operation, const struct value *values,
 	struct named_values *list, struct error *err);
 /* Returns the -D list of the first unit: {"BM": 128, "DTYPE_bf16": 1, ...}. */
@@ -47,7 +46,7 @@ struct build {
 
 void build_release(struct build *build);
 
-/* values: all names, from space_values() or set by hand. */
+/* `values` has one value per name, as from space_values(). */
 enum status candidate_build(const struct bound_family *bound, const struct value *values,
 	struct build *build, struct error *err);
 /* Makes a build with one unit. A NULL source is empty; a NULL entry means none. */
@@ -57,13 +56,13 @@ void build_of_source(struct build *build, const char *name, const char *source,
 void build_append(struct build *build, struct build *part);
 void build_finish(struct build *build);
 
-/* A source is built if a launch is active, or could be with other arguments; else its unit is -1.
- */
+/* Sets units[i] to the unit of source i, or to -1 if no launch of the source can be active with any
+ * arguments. */
 enum status family_units(
 	const struct family *family, const struct value *values, int *units, struct error *err);
 
-/* For helper kernels. name is relative to a template folder (NULL-terminated list), e.g.
- * "common/helpers.cu". Errors: not found, or an include fails. */
+/* Makes the build of helper kernels from a file in one of the template folders (NULL-terminated
+ * list), e.g. "common/helpers.cu". Fails if the file or an include is not found. */
 enum status plain_build(const char *const *template_folders, const char *name, struct build *build,
 	struct error *err);
 

@@ -26,7 +26,6 @@ struct value *candidate_values(const struct candidate *candidate, struct error *
 	return NULL;
 }
 
-/* ---- plans ---- */
 static enum status plan_buffers(
 	const struct family *family, struct value *values, struct plan *plan, struct error *err)
 {
@@ -137,7 +136,6 @@ enum status candidate_plan(const struct bound_family *bound, const struct value 
 	return STATUS_OK;
 }
 
-/* ---- prune rules ---- */
 enum status candidate_prune(const struct bound_family *bound, const struct value *values,
 	const struct kernel_resources *resources, size_t launch_count, size_t longest,
 	int64_t smem_bytes, int *rule, const char **why, struct error *err)
@@ -178,7 +176,6 @@ enum status candidate_prune(const struct bound_family *bound, const struct value
 	return STATUS_OK;
 }
 
-/* ---- facts ---- */
 enum status candidate_facts(const struct bound_family *bound, const struct value *values,
 	int64_t smem_bytes, int64_t blocks_per_sm, struct fact_list *facts, struct error *err)
 {
@@ -187,7 +184,7 @@ enum status candidate_facts(const struct bound_family *bound, const struct value
 	CLEANUP(memory_free)
 	struct value *with_extras = memory_zeroed(
 		scope->all.count + family->named_fact_count + 1, sizeof(*with_extras));
-	/* a family that was loaded without sources has none */
+	/* a family that was loaded without sources has no facts */
 	const size_t count = family->facts ? family->operation->fact_count : 0;
 	CLEANUP(fact_list_release)
 	struct fact_list made = {.items = memory_zeroed(count + 1, sizeof(*made.items))};

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * Evaluates the `model` of every active launch of a candidate.
- */
+/* SPDX-License-Identifier: MIT */
 #include "candidate/candidate_work.h"
 
 #include <stdlib.h>
@@ -16,13 +13,14 @@ struct work_context {
 	const struct bound_family *bound;
 	struct value *values;
 	uint64_t changed; /* computed_bit() of names changed since the last evaluation */
-	struct work kept; /* all launches; filled[i] marks valid results */
+	struct work kept; /* results of all launches, valid where filled[i] is set */
 	bool *filled;
 	struct work work; /* active launches, which borrow the lists of `kept` */
 };
 
 /* ---- amounts that no model states ---- */
-/* Takes the tensor's float type if its peak is higher. */
+/* Adds the tensor's bytes, and sets the launch's type to the float type with the highest peak
+ * rate. */
 static void take_tensor(
 	const struct bound_family *bound, size_t tensor, struct launch_work *launch, double *most)
 {
@@ -78,9 +76,9 @@ static double bytes_of(const struct launch_work *launch)
 	return (launch->dram_read_bytes + launch->dram_write_bytes) * launch->shape.repeat;
 }
 
-/* Gives the problem's FLOP and bytes that no model states to launches without a model (bytes in
- * proportion to their tensors), or to all if each has one. The fastest pipe makes the time a lower
- * bound. */
+/* Distributes FLOP and bytes that no model states among the launches without a model (bytes in
+ * proportion to their tensors), or among all if each has one. The FLOP use the fastest pipe, so the
+ * predicted time is a lower bound. */
 static void fill_in(const struct bound_family *bound, struct work *work)
 {
 	double flop = work->flop, bytes = work->min_bytes, silent = 0, tensor_bytes = 0;
@@ -183,7 +181,8 @@ enum status work_context_evaluate(struct work_context *context, const struct val
 	const struct bound_family *bound = context->bound;
 	enum status status;
 
-	/* Only parameters and constants change. Differing padding merely evaluates more. */
+	/* Only parameters and constants change. Differing padding causes needless recomputation,
+	 * not errors. */
 	context->changed = 0;
 	for (size_t i = bound->space->fixed_count; i < bound->family->scope.all.count; i++) {
 		if (memcmp(&context->values[i], &values[i], sizeof(*values)) == 0)

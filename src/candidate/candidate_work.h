@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The evaluated `model` of every active launch.
+ * Evaluates the `model` of every active launch.
  */
 #ifndef CANDIDATE_CANDIDATE_WORK_H
 #define CANDIDATE_CANDIDATE_WORK_H
@@ -8,11 +8,11 @@
 #include "candidate/candidate.h"
 #include "plan/work.h"
 
-/* values are those of candidate_build(). */
+/* `values` are the same as for candidate_build(). */
 enum status candidate_work(const struct bound_family *bound, const struct value *values,
 	struct work *work, struct error *err);
 
-/* Memory and results shared by many configurations, for one thread; bound must outlive it. */
+/* Memory and results shared by evaluations in one thread. bound must outlive the context. */
 struct work_context;
 struct work_context *work_context_new(const struct bound_family *bound);
 void work_context_free(struct work_context *context); /* NULL is fine */

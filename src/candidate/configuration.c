@@ -82,7 +82,6 @@ static enum status parse_value(const struct bound_family *bound, size_t paramete
 	return configuration_refuse(bound, parameter, text, err);
 }
 
-/* Returns a NULL-terminated array that the caller frees. */
 static const char **parameter_names(const struct family *family)
 {
 	const char **names = memory_zeroed(family->parameter_count + 1, sizeof(*names));
@@ -92,14 +91,15 @@ static const char **parameter_names(const struct family *family)
 	return names;
 }
 
-/* One value per parameter while a configuration is read; the source owns the strings. */
+/* One value per parameter while a configuration is read. Strings belong to the source. */
 struct assignment {
 	const struct bound_family *bound;
 	struct value *values;
 	bool *given;
 };
 
-/* Returns the index of a parameter that is named for the first time, or -1 and an error. */
+/* Returns the index of a parameter. Returns -1 and sets an error if it is unknown or was named
+ * before. */
 static int take_parameter(const struct assignment *into, const char *name, struct error *err)
 {
 	CLEANUP(memory_free) const char **names = parameter_names(into->bound->family);
@@ -159,7 +159,7 @@ struct named_values configuration_named_values(
 	return values;
 }
 
-/* Returns the choice for text from before the parameter existed, or -1. */
+/* Returns the choice for configurations written before the parameter existed, or -1. */
 static ptrdiff_t absent_choice(const struct bound_family *bound, size_t parameter)
 {
 	const struct family *family = bound->family;
@@ -174,7 +174,7 @@ static ptrdiff_t absent_choice(const struct bound_family *bound, size_t paramete
 	return space_choice_find(bound->space, parameter, value);
 }
 
-/* Missing parameters get the value that their absence means. */
+/* Finds the choices. A missing parameter gets its value for absence. */
 static enum status configuration_choose(
 	const struct assignment *into, choice *choices, struct error *err)
 {
@@ -259,7 +259,8 @@ enum status configuration_expect_legal(
 }
 
 /* ---- defaults, and the nearest legal configuration ---- */
-/* Each constant follows those that it reads. */
+/* Computes the constants that the expression reads, each after the constants that it reads
+ * itself. */
 static enum status derive_for(const struct family *family, const struct expression *expression,
 	struct value *values, struct error *err)
 {

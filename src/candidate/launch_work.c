@@ -6,8 +6,7 @@
 
 #include "base/memory.h"
 
-/* ---- shapes ---- */
-/* Adds the place of a member of the shape to an error. */
+/* Prefixes an error with the place of a shape's member. */
 static enum status at_member(const struct bound_family *bound, size_t index, const void *member,
 	const char *name, struct error *err)
 {
@@ -70,7 +69,6 @@ enum status launch_shape_evaluate(const struct bound_family *bound, size_t index
 	return shape_check(bound, index, shape, err);
 }
 
-/* ---- launches ---- */
 enum {
 	REGS_LEAST = 16,
 	REGS_MOST = 255
@@ -85,7 +83,7 @@ enum status launch_work_evaluate(const struct bound_family *bound, size_t index,
 	TRY(computed_evaluate(&launch->computed, launch->computed.count, work, values,
 		scope_extra_index(&bound->family->scope, EXTRA_LANE), changed, err));
 	TRY(shape_check(bound, index, shape, err));
-	/* Estimates out of range are clamped. */
+	/* Clamp estimates to the valid range. */
 	if (work->regs_estimate < REGS_LEAST)
 		work->regs_estimate = REGS_LEAST;
 	if (work->regs_estimate > REGS_MOST)

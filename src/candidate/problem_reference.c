@@ -17,11 +17,10 @@ struct reference_making {
 	struct value *values;
 	struct build *build;
 	struct reference_plan *plan;
-	size_t attempt; /* index of the attempt if the operation names no reference */
+	size_t attempt; /* number of the configuration to use if the operation has no reference */
 	char **chosen;
 };
 
-/* ---- kernels ---- */
 static enum status plan_kernel(const struct reference_making *making,
 	const struct reference *reference, struct reference_output *output, struct error *err)
 {
@@ -65,8 +64,8 @@ static enum status build_kernel(
 	return STATUS_OK;
 }
 
-/* ---- a trusted configuration ---- */
-/* Later attempts change one parameter; the parameters take turns. */
+/* Chooses a configuration: the default, or with one parameter changed, a different one each
+ * attempt. */
 static enum status choose_attempt(const struct bound_family *bound, size_t attempt, choice *choices,
 	bool *found, struct error *err)
 {
@@ -144,7 +143,7 @@ static bool may_serve(const struct reference_making *making, const struct family
 		       strcmp(family->name, reference->family) == 0);
 }
 
-/* reference is NULL if the operation names none. */
+/* Plans the trusted configuration. `reference` is NULL if the operation has no reference. */
 static enum status trust(
 	const struct reference_making *making, const struct reference *reference, struct error *err)
 {
@@ -184,7 +183,6 @@ static enum status trust(
 	       STATUS_BAD_INPUT;
 }
 
-/* ---- the whole ---- */
 static enum status make_output(const struct reference_making *making, size_t tensor,
 	struct reference_output *output, struct error *err)
 {
@@ -208,7 +206,7 @@ static enum status make_output(const struct reference_making *making, size_t ten
 
 		TRY(file_expect_inside(folder, reference->file, err));
 		output->file = path_join(folder, reference->file);
-		/* report errors before anything runs */
+		/* read the file now to report errors before anything runs */
 		if (making->catalogue)
 			TRY(array_file_read(
 				output->file, &making->plan->tensors[tensor], &ignored, err));
@@ -232,7 +230,6 @@ static bool wants_trust(const struct operation *operation)
 	return false;
 }
 
-/* ---- contents of tensors ---- */
 static enum status take_contents(
 	const struct reference_making *making, size_t tensor, const char *folder, struct error *err)
 {

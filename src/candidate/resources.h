@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "record/record.h"
 
-/* Important remarks about a kernel; each is a bit in `flags`. */
+/* Important remarks about a kernel. Each is the number of a bit in `flags`. */
 enum kernel_flag {
 	FLAG_BIT_SPILLS,
 	FLAG_BIT_WGMMA_SERIALIZED,   /* ptxas serialised wgmma (C7510, C7511, C7515) */
@@ -28,15 +28,16 @@ struct kernel_resources {
 	int32_t spill_store_bytes, spill_load_bytes;
 	int32_t stack_bytes;
 	int32_t barriers;
-	int32_t threads_per_block; /* chosen by the compiler (tile kernels); 0: as launched */
+	int32_t threads_per_block; /* chosen by the compiler for a tile kernel; 0 if the launch sets
+				      it */
 	uint32_t flags;
-	/* For the launch's block size and dynamic shared memory; -1: unknown. */
+	/* Computed for the block size and dynamic shared memory of the launch; -1 if unknown. */
 	int32_t blocks_per_sm;
 	int32_t max_clusters; /* reported by the driver; -1 without clusters or GPU */
 };
 RECORD_DECLARE(struct kernel_resources, kernel_resources_record);
 
-/* Returns the threads of a block, as chosen by the compiler, else by the launch. */
+/* Returns the number of threads of a block that the compiler or else the launch sets. */
 int launch_threads(const struct launch_shape *shape, const struct kernel_resources *resources);
 
 #endif
