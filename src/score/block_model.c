@@ -14,15 +14,15 @@ static double rate_of(const struct device_spec *device, enum pipe pipe, enum dty
 	return rate;
 }
 
-/* Infinite if the device lacks the pipe. */
+/* Returns the clocks of an amount of work, infinite if the device lacks the pipe. */
 static double clocks_of(
 	const struct device_spec *device, enum pipe pipe, enum dtype dtype, double amount)
 {
 	return amount > 0 ? amount / rate_of(device, pipe, dtype) : 0;
 }
 
-/* L2 reads in bytes of data that L2_SHARING SMs share: each requested byte costs, and each line
- * that no other SM reads. */
+/* Returns the cost of L2 reads, in bytes read from data that L2_SHARING SMs share. Data that fewer
+ * SMs share cost more. */
 static double l2_read_cost(const struct device_spec *device, const double *amounts)
 {
 	const double read = amounts[PIPE_L2_READ], distinct = amounts[PIPE_L2_DISTINCT];
@@ -58,7 +58,7 @@ static struct phase phase_of(const struct time_model_input *input, const double 
 	return phase;
 }
 
-/* Adds conflicts and spills, all in the main loop. */
+/* Adds bank conflicts and spills, as if all were in the main loop. */
 static void step_add_smem(
 	const struct time_model_input *input, const struct block_model *model, struct phase *step)
 {
@@ -110,7 +110,7 @@ struct block_model block_model_of(const struct time_model_input *input)
 	return model;
 }
 
-/* Clocks of a phase of `count` blocks on one SM: the balanced job bound (README.md). */
+/* Returns the clocks of a phase of `count` blocks on one SM: the balanced job bound (README.md). */
 static double phase_clocks(const struct block_model *model, const struct phase *phase, double count,
 	double l2_rate, double warps, int *busiest)
 {
@@ -139,13 +139,12 @@ static double phase_clocks(const struct block_model *model, const struct phase *
 	return most + fmin(issued, overlapped) / fmax(1, warps / SCHEDULERS);
 }
 
-/* ---- blocks in waves ---- */
 struct wave {
 	double resident; /* blocks on the fullest SM */
 	double sm_count;
 	double steps;
 	double epilogues;
-	bool first; /* waits for the first load */
+	bool first; /* the blocks wait for their first load */
 };
 
 static double l2_rate_of(const struct block_model *model, const struct wave *wave)
@@ -192,7 +191,8 @@ static struct wave_time wave_clocks(const struct block_model *model, const struc
 	return time;
 }
 
-/* Gaps are filled; at the end the longest unit's excess over the mean is lost. */
+/* Models units of different lengths: free slots are refilled at once, and the longest unit ends
+ * last. */
 static struct wave_time uneven_clocks(
 	const struct block_model *model, const struct quantization_slots *slots, double waves_exact)
 {
@@ -210,7 +210,7 @@ static struct wave_time uneven_clocks(
 	return mean;
 }
 
-/* See README.md. */
+/* README.md explains the model of Stream-K. */
 static struct wave_time stream_k_clocks(
 	const struct block_model *model, const struct quantization_slots *slots, double waves_exact)
 {
@@ -235,7 +235,7 @@ static struct wave_time whole_waves_clocks(const struct block_model *model,
 
 	if (full > 0) {
 		time = wave_clocks(model, &wave);
-		/* loads its next tile during the epilogue */
+		/* a persistent block loads its next tile during the epilogue */
 		wave.first = !persistent;
 		next = full > 1 && persistent ? wave_clocks(model, &wave) : time;
 		time.clocks += (full - 1) * next.clocks;

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "expr/dtype.h"
 
-/* In addition to the longest launch's numbers. */
+/* Features in addition to the numbers of the longest launch. */
 static const char *const others[] = {
 	"dram_rate", "l2_rate", "tile_rate", "flop_rate", "launch_count", "total_us"};
 
@@ -19,7 +19,7 @@ static bool is_number(const struct record_member *member)
 	       member->kind == RECORD_KIND_ENUM;
 }
 
-/* Iterates over keys, then parameters and constants. */
+/* Returns the next index of the iteration over keys, parameters and constants. */
 static size_t next_index(const struct family *family, size_t index)
 {
 	return index + 1 == family->scope.device_at ? family->scope.parameter_at : index + 1;
@@ -47,7 +47,8 @@ struct name_set features_names(const struct family *family)
 	return names;
 }
 
-/* Types become their size plus a fraction by name. */
+/* Converts a string to a number: the size if it is an element type, plus a fraction from its
+ * hash. */
 static double of_word(const char *word)
 {
 	const int dtype = dtype_find(word);

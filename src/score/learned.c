@@ -30,7 +30,7 @@ static const struct record_member family_members[] = {
 static RECORD_DEFINE(
 	struct learned_family, learned_family_record, family_members, .name = "learned_family");
 
-/* context: a catalogue or NULL. Other families are not read. */
+/* Reads a family unless `context`, a catalogue or NULL, lacks it. */
 static enum status family_read(
 	const struct json_at *at, void *field, void *context, struct error *err)
 {
@@ -75,7 +75,7 @@ enum status learned_parse(const struct text *content, const char *path,
 	return record_from_json(&learned_record, &root, learned, (void *)(uintptr_t)catalogue, err);
 }
 
-/* *count: families with all features used in learning */
+/* Sets *count to the number of families that have all features used in learning. */
 static enum status learned_load(const char *path, const char *device,
 	const struct catalogue *catalogue, struct learned *learned, size_t *count,
 	struct error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Trees per family that predict ln(measured / predicted), fitted to timings of a device
+ * Trees per family that predict ln(measured / predicted time), fitted to timings of a device
  * ("tiletune.learned/1").
  */
 #ifndef SCORE_LEARNED_H
@@ -9,7 +9,8 @@
 #include "family/catalogue.h"
 #include "score/trees.h"
 
-/* On problems excluded from learning: best measured time / that of the best prediction. */
+/* Quality on problems excluded from learning: best measured time divided by the time of the
+ * candidate with the best prediction. */
 struct left_out {
 	uint64_t problems;
 	double physics_mean, physics_lowest;
@@ -21,12 +22,12 @@ struct learned_family {
 	uint64_t timings, problems;
 	struct left_out left_out;
 	struct trees trees;
-	const struct family *family; /* NULL: not in the catalogue */
+	const struct family *family; /* NULL if the catalogue lacks the family */
 	size_t feature_count;
 };
 
 struct learned {
-	char *device; /* NULL: nothing was learned */
+	char *device; /* NULL if nothing was learned */
 	struct learned_family *families;
 	size_t family_count;
 	bool is_named;
@@ -39,18 +40,18 @@ void learned_release(struct learned *learned);
 
 struct learned_choice {
 	bool none;
-	const char *file; /* NULL: the shipped file */
+	const char *file; /* NULL selects the shipped file */
 };
 
-/* Loads the named file, else <folder>/learned/DEVICE.json, else that of a device with the same
- * compute capability. Shipped files may be missing, and TILETUNE_LEARNED=none ignores them.
+/* Loads the named file, else <folder>/learned/DEVICE.json, else the file of another device with the
+ * same compute capability. Shipped files may be missing, and TILETUNE_LEARNED=none ignores them.
  * Families whose parameters changed are left out. Errors: an invalid file, another device, or a
  * named file without a known family. */
 enum status learned_open(const struct learned_choice *choice, const char *const *config_folders,
 	const char *device, const struct catalogue *catalogue, struct learned *learned,
 	struct error *err);
 
-/* NULL: nothing was learned for the family */
+/* Returns NULL if nothing was learned for the family. */
 const struct learned_family *learned_find(
 	const struct learned *learned, const struct family *family);
 

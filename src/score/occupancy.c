@@ -13,7 +13,6 @@ const char *const occupancy_limiter_names[] = {
 	[LIMITER_NONE_FITS + 1] = NULL,
 };
 
-/* Number of blocks that each resource allows. */
 struct limits {
 	int registers, smem, threads, barriers, blocks;
 };
@@ -44,14 +43,14 @@ static bool limits_from_nvidia(const struct device_spec *device,
 		.maxDynamicSharedSizeBytes = (size_t)demand->smem_dynamic_bytes,
 		.numBlockBarriers = demand->barriers > 0 ? demand->barriers : 1,
 	};
-	/* Zero would be a carveout of 0%. */
+	/* Set the default, because zero means a carveout of 0%. */
 	const cudaOccDeviceState state = {.carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
 	cudaOccResult result = {0};
 
 	if (cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state,
 		    demand->threads, (size_t)demand->smem_dynamic_bytes) != CUDA_OCC_SUCCESS)
 		return false;
-	/* The calculator limits barriers from 9.0 on only, but Turing has the limit
+	/* The calculator limits barriers only from 9.0 on, but Turing has the limit, too
 	 * (forums.developer.nvidia.com/t/named-barriers-limit-occupancy/158005). */
 	if (device->compute_capability < 90 &&
 		cudaOccMaxBlocksPerSMBlockBarrierLimit(&result.blockLimitBarriers,
@@ -67,7 +66,7 @@ static int64_t round_up(int64_t value, int64_t multiple)
 	return (value + multiple - 1) / multiple * multiple;
 }
 
-/* Allocation units of 8.0 to 12.1: 256 registers of a warp, 128 bytes of a block. */
+/* Uses allocation units of 8.0 to 12.1: 256 registers per warp, 128 bytes per block. */
 static struct limits limits_from_quotients(
 	const struct device_spec *device, const struct occupancy_demand *demand)
 {
@@ -120,7 +119,7 @@ int occupancy_compute(const struct device_spec *device, const struct occupancy_d
 		take_least(limits.smem, LIMITER_SMEM, &blocks, &why);
 		take_least(limits.threads, LIMITER_THREADS, &blocks, &why);
 		take_least(limits.blocks, LIMITER_BLOCKS, &blocks, &why);
-		/* Last, because 8.6, 8.9 and 12.x would tie. */
+		/* Barriers come last, because on 8.6, 8.9 and 12.x they tie with other limits. */
 		take_least(limits.barriers, LIMITER_BARRIERS, &blocks, &why);
 	}
 	if (limiter)

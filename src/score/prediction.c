@@ -31,7 +31,7 @@ void predictor_close(struct predictor *predictor)
 	*predictor = (struct predictor){0};
 }
 
-/* ln(measured / predicted) */
+/* Returns the learned ln(measured time / predicted time). */
 static double learned_log(struct predictor *predictor, const struct value *values)
 {
 	if (!predictor->trees || predictor->is_physics ||

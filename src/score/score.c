@@ -22,7 +22,7 @@ const char *const bound_kind_names[] = {
 	[BOUND_LATENCY + 1] = NULL,
 };
 
-/* Without static smem and spills. */
+/* Estimates resources, without static shared memory and spills. */
 static struct kernel_resources resources_estimated(const struct launch_work *launch)
 {
 	return (struct kernel_resources){
@@ -85,7 +85,7 @@ static void launch_score_compute(const struct device_spec *device, const struct 
 		time.time_us * (launch->shape.repeat > 0 ? launch->shape.repeat : 1);
 }
 
-/* The least time on this device, for any kernel. */
+/* Returns a lower bound on the time of any kernel on this device. */
 static double floor_us(
 	const struct device_spec *device, const struct work *work, enum bound_kind *bound)
 {
@@ -192,7 +192,7 @@ static const struct record_member launch_members[] = {
 RECORD_DEFINE(struct launch_score, launch_score_record, launch_members, .name = "launch_score",
 	.open = true);
 
-/* `longest` has the time of all launches. */
+/* A score as JSON. `longest` has the time of all launches. */
 struct model_view {
 	struct launch_score longest;
 	double predicted_tflops;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The model's account of a candidate. Functions are pure.
+ * Computes the score of a candidate: predicted time, tiles, waves, occupancy and memory traffic.
+ * All functions are pure.
  */
 #ifndef SCORE_SCORE_H
 #define SCORE_SCORE_H
@@ -34,10 +35,10 @@ struct launch_score {
 	double occupancy_ratio;
 	enum occupancy_limiter occupancy_limiter;
 	int regs_per_thread;
-	int64_t smem_bytes;         /* static + dynamic, without the system's reserve */
+	int64_t smem_bytes;         /* static and dynamic, without the system's reserve */
 	int stack_bytes;            /* 0 before compilation */
-	double bank_conflict_ratio; /* wavefronts needed / minimum, over all accesses */
-	double lines_per_row_ratio; /* touched / minimum, mean over rows */
+	double bank_conflict_ratio; /* wavefronts / minimum over all accesses */
+	double lines_per_row_ratio; /* cache lines touched / minimum, averaged over rows */
 	double sectors_per_row_ratio;
 	double dram_bytes, l2_bytes;
 	double arithmetic_intensity; /* FLOP per DRAM byte */
@@ -51,21 +52,22 @@ struct score {
 	size_t longest;
 	bool regs_estimated;
 	bool without_model; /* the time is a lower bound */
-	double floor_us;    /* FLOP and bytes at the device's peak */
+	double floor_us;    /* time of FLOP and bytes at peak rates */
 	double predicted_time_us;
 	double predicted_tflops; /* NaN if the FLOP are unknown */
 };
 
-/* resources: per launch; NULL: estimates. A launch that cannot run gets an infinite time. */
+/* `resources` has one item per launch; NULL selects estimates. A launch that cannot run gets an
+ * infinite time. */
 void score_compute(const struct device_spec *device, const struct work *work,
 	const struct kernel_resources *resources, struct score *score);
 void score_release(struct score *score);
-/* False for kernels bound by DRAM. */
+/* Returns false if the longest launch is bound by DRAM. */
 static inline bool score_is_clock_bound(const struct score *score)
 {
 	return !score->launch_count || score->launches[score->longest].bound != BOUND_DRAM;
 }
-/* Omitted without launches. */
+/* JSON omits a score without launches. */
 extern const struct record_custom score_custom;
 extern const struct record score_record;
 RECORD_DECLARE(struct launch_score, launch_score_record);

@@ -66,8 +66,7 @@ void quantization_waves(const struct launch_work *launch, const struct quantizat
 			fmin(1, launch->units * launch->steps_mean / slots->per_wave);
 }
 
-/* ---- the time ---- */
-/* Dense tensor work lowers the clock down to tensor_clock_hz, in proportion. */
+/* Returns the clock rate, which dense tensor work lowers in proportion, down to tensor_clock_hz. */
 static double clock_under_load(
 	const struct time_model_input *input, const struct block_model *model, double clocks)
 {
@@ -107,7 +106,7 @@ struct time_model_result time_model_launch(const struct time_model_input *input)
 	if (device->dram_bytes_per_s > 0)
 		dram_us = input->traffic->dram_bytes / device->dram_bytes_per_s * 1e6;
 	result.bound = dram_us > sm_us ? BOUND_DRAM : time.bound;
-	/* A pipeline of two stages: SMs idle during the first load, or DRAM during the last step.
+	/* In a two-stage pipeline SMs are idle during the first load, or DRAM during the last step.
 	 */
 	result.time_us = device->launch_us + fmax(sm_us, dram_us) +
 			 fmin(sm_us, dram_us) / steps_in_turn(input);

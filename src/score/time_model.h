@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The time of a launch from its work, resources and the device's rates (README.md has the model and
- * its sources). Nothing is fitted to timings. A change must update tests/data/score/golden.csv.
+ * Predicts the time of a launch from its work, its resources and the device's rates (model and
+ * sources: README.md). Nothing is fitted to timings. A change must update
+ * tests/data/score/golden.csv.
  */
 #ifndef SCORE_TIME_MODEL_H
 #define SCORE_TIME_MODEL_H
@@ -13,18 +14,20 @@
 
 /* ---- tile and wave quantization (NVIDIA, "Matrix Multiplication Background User's Guide";
  * clusters: cudaOccupancyMaxActiveClusters) ---- */
-/* Places of concurrent blocks. */
+/* Number of blocks that run concurrently. */
 struct quantization_slots {
 	double per_wave;
 	double sm_count; /* usable SMs */
-	double per_sm;   /* of the fullest SM */
+	double per_sm;   /* blocks on the fullest SM */
 };
 
-/* max_clusters: the driver's; 0 or less: unknown, and the sheet's are scaled */
+/* max_clusters comes from the driver. If it is unknown (0 or less), the sheet's number is
+ * scaled. */
 struct quantization_slots quantization_slots(const struct device_spec *device,
 	const struct launch_work *launch, int blocks_per_sm, int max_clusters);
 
-/* waves_exact = units / slots. Stream-K leaves no partial wave. */
+/* Sets the members for tiles and waves. waves_exact is units / slots. Stream-K leaves no partial
+ * wave. */
 void quantization_waves(const struct launch_work *launch, const struct quantization_slots *slots,
 	struct launch_score *score);
 

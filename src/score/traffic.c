@@ -16,10 +16,10 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Rows differ only in where they start within a unit. */
+/* Units of a row. Rows differ only in their offsets within the first unit. */
 struct row {
 	uint64_t whole; /* units that every row touches */
-	uint64_t late;  /* from this offset on, a row touches one more */
+	uint64_t late;  /* a row that starts at this offset or later touches one more unit */
 };
 
 static uint64_t units_of_rows(const struct row *row, uint64_t shift, uint64_t rows, uint64_t unit)
@@ -43,7 +43,7 @@ double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, ui
 
 	if (shift == 0)
 		return (double)row.whole;
-	/* Over a period, rows start at multiples of `step`. */
+	/* In a period, rows start at all multiples of `step`. */
 	step = greatest_common_divisor(shift, unit);
 	period = unit / step;
 	sum = rows / period * (period * row.whole + period - (row.late + step - 1) / step);
@@ -51,7 +51,6 @@ double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, ui
 	return (double)sum / (double)rows;
 }
 
-/* ---- bank conflicts ---- */
 unsigned bank_wavefronts_nominal(unsigned width_bytes)
 {
 	return width_bytes > BANK_WORD_BYTES ? width_bytes / BANK_WORD_BYTES : 1;
@@ -65,9 +64,9 @@ static bool lanes_pair(const uint32_t address[BANK_LANES], unsigned distance)
 	return true;
 }
 
-/* Distinct items of a group of lanes; a wider access is one item, aligned to its size. */
+/* Number of distinct items that lanes access. An item is the aligned data of one lane. */
 struct demand {
-	unsigned worst; /* most in one bank */
+	unsigned worst; /* most items in one bank */
 	unsigned all;
 };
 
@@ -118,7 +117,6 @@ unsigned bank_wavefronts_least(const uint32_t address[BANK_LANES], unsigned widt
 	return (demand.all * words + BANK_COUNT - 1) / BANK_COUNT;
 }
 
-/* ---- a launch ---- */
 static void traffic_smem(const struct launch_work *launch, struct traffic *traffic)
 {
 	double needed = 0, least = 0;

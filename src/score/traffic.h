@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bytes of a launch at each level of memory. README.md has the formulas and their sources.
+ * Computes the bytes that a launch moves at each level of memory. README.md has the formulas and
+ * their sources.
  */
 #ifndef SCORE_TRAFFIC_H
 #define SCORE_TRAFFIC_H
@@ -13,7 +14,8 @@ enum {
 	ALIGNMENT_SECTOR_BYTES = 32
 };
 
-/* Mean over the rows of a tile from byte 0; rows > 0. All sizes share one unit. */
+/* Returns the mean number of units (lines or sectors) that a row of a tile at byte 0 touches. Sizes
+ * are in bytes; rows > 0. */
 double alignment_units_mean(uint64_t pitch, uint64_t rows, uint64_t row_size, uint64_t unit);
 
 /* ---- bank conflicts of a warp's access ---- */
@@ -23,27 +25,28 @@ enum {
 	BANK_WORD_BYTES = 4
 };
 
-/* Addresses are multiples of width_bytes, which is 1, 2, 4, 8 or 16 per lane. */
+/* Returns the wavefronts of a warp's access of width_bytes (1, 2, 4, 8 or 16) per lane. Addresses
+ * must be multiples of width_bytes. */
 unsigned bank_wavefronts(const uint32_t address[BANK_LANES], unsigned width_bytes);
 
-/* Wavefronts if every lane reads another word. */
+/* Returns the wavefronts without conflicts if all lanes read different words. */
 unsigned bank_wavefronts_nominal(unsigned width_bytes);
 
-/* Least wavefronts for the distinct words. */
+/* Returns the minimum number of wavefronts for the distinct words. */
 unsigned bank_wavefronts_least(const uint32_t address[BANK_LANES], unsigned width_bytes);
 
 /* ---- a launch ---- */
 struct traffic {
-	/* per step, with conflicts */
+	/* bytes per step, including the cost of bank conflicts */
 	double smem_read_bytes, smem_write_bytes;
 	double bank_conflict_ratio; /* wavefronts / minimum */
-	/* touched / minimum, mean over rows; 1 without tiles */
+	/* lines or sectors touched per row / minimum, averaged over rows; 1 without tiles */
 	double lines_per_row_ratio, sectors_per_row_ratio;
-	/* of inputs and outputs */
+	/* lines_per_row_ratio of inputs and of outputs */
 	double lines_read_ratio, lines_written_ratio;
 	double l2_bytes;   /* whole launch */
 	double dram_bytes; /* whole launch */
-	double flop;       /* whole launch, padding included */
+	double flop;       /* whole launch, including padding */
 };
 
 void traffic_compute(const struct launch_work *launch, struct traffic *traffic);

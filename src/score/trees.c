@@ -4,12 +4,11 @@
 #include "base/memory.h"
 
 enum {
-	LEAF_ZERO = 2048, /* middle of what two digits encode */
+	LEAF_ZERO = 2048, /* middle of the range that two digits encode */
 	QUESTIONS_MAX = 4096,
 	INVALID = UINT16_MAX,
 };
 
-/* ---- as JSON ---- */
 static const struct record_member feature_members[] = {
 	RECORD_VALUE(struct tree_feature, name, "name"),
 	RECORD_VALUES(struct tree_feature, thresholds, threshold_count, "thresholds"),
@@ -22,7 +21,7 @@ static const struct record_member question_members[] = {
 };
 static RECORD_DEFINE(struct question, question_record, question_members, .name = "question");
 
-/* Digits are 0-9 A-Z a-z - _. */
+/* Returns the value of a digit (0-9 A-Z a-z - _). */
 static unsigned digit_value(char digit)
 {
 	if (digit >= '0' && digit <= '9')
@@ -106,7 +105,6 @@ static const struct record_member trees_members[] = {
 };
 RECORD_DEFINE(struct trees, trees_record, trees_members, .name = "trees", .check = trees_check);
 
-/* ---- use ---- */
 bool trees_bind(struct trees *trees, const char *const *names)
 {
 	for (size_t i = 0, f = 0; f < trees->feature_count; f++) {
@@ -122,7 +120,7 @@ bool trees_bind(struct trees *trees, const char *const *names)
 
 double trees_sum(const struct trees *trees, const float *features)
 {
-	bool answers[QUESTIONS_MAX]; /* shared by trees */
+	bool answers[QUESTIONS_MAX]; /* answers to all questions, which the trees share */
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < trees->question_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Boosted oblivious trees: an offset plus one leaf of each tree; nodes of a level ask one question.
- * src/python/tiletune/learn.py fits them.
+ * Boosted oblivious trees: the sum of an offset and one leaf of each tree. All nodes of a level ask
+ * the same question. src/python/tiletune/learn.py fits them.
  */
 #ifndef SCORE_TREES_H
 #define SCORE_TREES_H
@@ -23,12 +23,14 @@ struct tree_feature {
 
 struct question {
 	uint32_t feature;
-	double threshold; /* rounded to a float, as features are; tests feature > threshold */
+	double threshold; /* rounded to a float, as features are; the question is feature >
+			     threshold */
 };
 
 struct tree {
 	uint16_t questions[TREE_DEPTH];
-	int16_t leaves[TREE_LEAVES]; /* times leaf_step; bit k of the index answers question k */
+	int16_t leaves[TREE_LEAVES]; /* values in units of leaf_step; bit k of the index is the
+					answer to question k */
 };
 
 struct trees {
@@ -42,7 +44,7 @@ struct trees {
 };
 RECORD_DECLARE(struct trees, trees_record);
 
-/* names: those of trees_sum(). False: a feature is missing. */
+/* `names` are the features of trees_sum(). Returns false if a used one is missing. */
 bool trees_bind(struct trees *trees, const char *const *names);
 double trees_sum(const struct trees *trees, const float *features);
 
