@@ -9,7 +9,7 @@
 /* Variances of the four parts and of the noise. */
 static const float OF_FAMILY = 0.09F, OF_SLOPE = 0.09F, OF_VALUES = 0.045F, OF_PLACE = 0.045F;
 static const double OF_NOISE = 0.0002;
-/* Fraction of the additive part that follows the order of values, and the usual jump. */
+/* Fraction of the additive part that depends on the order of values, and the expected jump. */
 static const float ORDERED = 0.5F;
 static const float JUMP_USUAL = 0.2F;
 
@@ -17,10 +17,9 @@ enum {
 	LEARNED_MAX = 96, /* rows used for learning */
 	SWEEPS = 3,       /* passes over all weights */
 };
-/* Steps of a weight's logarithm. */
+/* Step sizes in the logarithm of a weight. */
 static const double STEP_FIRST = 0.7, STEP_SHRINKS = 0.5;
 
-/* ---- covariance ---- */
 static struct axis *axes_of(const struct gaussian *gaussian, size_t family)
 {
 	return gaussian->axes + family * SPACE_PARAMETERS_MAX;
@@ -128,8 +127,7 @@ void gaussian_release(struct gaussian *gaussian)
 	*gaussian = (struct gaussian){0};
 }
 
-/* ---- the process ---- */
-/* The compiler may not reorder a single floating-point sum. */
+/* Uses four sums, because the compiler must not reorder a floating-point sum. */
 static double dot(const double *a, const double *b, size_t count)
 {
 	double sums[4] = {0};
@@ -143,7 +141,7 @@ static double dot(const double *a, const double *b, size_t count)
 	return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-/* Returns the point's remaining variance. */
+/* Solves for a point's row of the factor. Returns the remaining variance. */
 static double solve(const struct gaussian *gaussian, size_t point, double *solved)
 {
 	for (size_t r = 0; r < gaussian->row_count; r++) {
@@ -194,7 +192,7 @@ double gaussian_means(const struct gaussian *gaussian, const double *values, dou
 	const size_t rows = gaussian->row_count;
 	CLEANUP(memory_free) double *whitened = memory_zeroed(rows + 1, sizeof(*whitened));
 
-	/* An unknown value is the mean that earlier rows give. */
+	/* The mean predicted by earlier rows replaces an unknown value. */
 	for (size_t r = 0; r < rows; r++) {
 		const double *row = gaussian->factor + r * gaussian->row_max;
 
@@ -206,15 +204,14 @@ double gaussian_means(const struct gaussian *gaussian, const double *values, dou
 	return dot(whitened, whitened, rows);
 }
 
-/* ---- learning ---- */
-/* Rows with a value, and no pool. */
+/* A process without a pool, whose rows all have a value. */
 struct fit {
 	struct gaussian gaussian;
 	size_t points[LEARNED_MAX], count;
 	double values[LEARNED_MAX];
 };
 
-/* -ln of the prior, up to a constant */
+/* Returns -ln of the prior, up to a constant. */
 static double surprise(const struct axis *axis)
 {
 	return (pow(log((double)axis->weight), 2) +
@@ -222,7 +219,7 @@ static double surprise(const struct axis *axis)
 	       2;
 }
 
-/* -ln of the posterior, up to a constant */
+/* Returns -ln of the posterior, up to a constant. */
 static double unlikeliness(struct fit *fit)
 {
 	struct gaussian *gaussian = &fit->gaussian;
@@ -240,7 +237,7 @@ static double unlikeliness(struct fit *fit)
 	return sum + gaussian_means(gaussian, fit->values, NULL) / 2;
 }
 
-/* Multiplies by exp(step) or exp(-step) if values become more likely. */
+/* Scales *learned by exp(step) or exp(-step) if that increases the posterior. */
 static void improve(struct fit *fit, struct axis *axis, float *learned, size_t levels, double step,
 	double *least)
 {

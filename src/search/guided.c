@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Strategy `guided`: Bayesian optimization. It proposes start configurations, then the largest
- * expected improvement times the chance to work, and children of the fastest while nothing
- * improves. Source: D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization of Expensive
- * Black-Box Functions" (1998).
+ * expected improvement times the probability to work, and children of the fastest candidates while
+ * nothing improves. Source: D. Jones, M. Schonlau, W. Welch, "Efficient Global Optimization of
+ * Expensive Black-Box Functions" (1998).
  *
- * The process predicts measured minus predicted relative speed, because speeds resolve differences
- * near the best. Only an acquisition pool is evaluated.
+ * The Gaussian process predicts the error of predicted relative speeds, because speeds resolve
+ * differences near the best candidate. Only an acquisition pool is evaluated.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "search/order.h"
 #include "search/history.h"
 
-/* A proposal takes 3 ms and 20 MB at most. */
+/* With these limits a proposal takes at most 3 ms and 20 MB. */
 enum {
 	STARTS = 8,
 	STARTS_OF_FAMILY = 2,
@@ -26,7 +26,7 @@ enum {
 	STALLED = 15, /* results without a gain before children are proposed */
 	CHILD_OF = 4,
 	NEIGHBOURS_MAX = 64,
-	LEARN_FIRST = 10, /* first learning; then after a third more */
+	LEARN_FIRST = 10, /* results before the first fit; later fits need a third more */
 	ROWS_MAX = 512,
 	POOL_BEST = 1024,
 	POOL_RANDOM = 1024,
@@ -38,14 +38,14 @@ struct guided {
 	struct history history;
 	struct gaussian gaussian;
 	bool *is_in_pool;
-	double *errors;          /* per row: measured - predicted speed; NAN: unknown */
-	double *means, *chances; /* per member of the pool */
-	double scale;            /* scatter relative to the covariance */
+	double *errors;          /* measured - predicted speed of each row; NAN if unknown */
+	double *means, *chances; /* one value for each member of the pool */
+	double scale;            /* standard deviation of errors relative to the covariance */
 	double best_us;
 	double best_predicted_us;
-	double share; /* measured / predicted speed */
+	double share; /* measured / predicted speed, fitted by least squares */
 	bool changed;
-	size_t start_count; /* the first of the order */
+	size_t start_count; /* start configurations, the first in the order */
 	size_t told_count, learn_next, stalled;
 };
 
@@ -54,8 +54,7 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* ---- expected speeds ---- */
-/* Relative to the best measured speed. */
+/* Returns the speed relative to the best measured speed. */
 static double predicted_speed(const struct guided *guided, size_t candidate)
 {
 	return guided->share * guided->best_predicted_us /
@@ -78,7 +77,7 @@ static void update(struct guided *guided)
 		const double time_us = guided->history.times_us[gaussian->row_points[r]];
 		const double predicted = predicted_speed(guided, gaussian->row_points[r]);
 
-		/* Failures lower the chances instead. */
+		/* A failure lowers only the probability to work. */
 		errors[r] = isfinite(time_us) ? guided->best_us / time_us : NAN;
 		works[r] = isnan(time_us) ? NAN : isfinite(time_us);
 		known += !isnan(time_us);
@@ -115,12 +114,11 @@ static double expected_improvement(const struct guided *guided, size_t member)
 
 	if (!history_is_new(&guided->history, point))
 		return 0;
-	/* The mean of max(0, gain) of a normal distribution. */
+	/* the mean of max(0, gain) for a normally distributed gain */
 	return guided->chances[member] * deviation *
 	       (u * erfc(-u / M_SQRT2) / 2 + exp(-u * u / 2) / sqrt(2 * M_PI));
 }
 
-/* ---- the acquisition pool ---- */
 static void watch(struct guided *guided, size_t candidate)
 {
 	struct gaussian *gaussian = &guided->gaussian;
@@ -132,7 +130,7 @@ static void watch(struct guided *guided, size_t candidate)
 	gaussian_pool_add(gaussian, candidate);
 }
 
-/* Fills the pool with these and random candidates. */
+/* Refills the pool with the best candidates and random ones. */
 static void watch_again(struct guided *guided, const size_t *best, size_t count)
 {
 	struct history *history = &guided->history;
@@ -195,7 +193,6 @@ static bool promising(const struct guided *guided, size_t *candidate)
 	return best > 0;
 }
 
-/* ---- the strategy ---- */
 static bool guided_choose(struct guided *guided, size_t *candidate)
 {
 	struct history *history = &guided->history;
@@ -209,7 +206,7 @@ static bool guided_choose(struct guided *guided, size_t *candidate)
 	return promising(guided, candidate) || history_next(history, candidate);
 }
 
-/* Moves the shortlist and the first two of each family to the front. */
+/* Moves the shortlist and the first two candidates of each family to the front. */
 static void starts_choose(struct guided *guided)
 {
 	const struct history *history = &guided->history;
@@ -283,7 +280,7 @@ static enum ask_result guided_ask(void *state, size_t *candidate)
 static void guided_tell(void *state, size_t candidate, double time_us)
 {
 	struct guided *guided = state;
-	/* from an earlier run */
+	/* true for a result of an earlier run */
 	const bool is_known = history_is_new(&guided->history, candidate);
 
 	if (!history_tell(&guided->history, candidate, time_us))

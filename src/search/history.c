@@ -53,7 +53,7 @@ bool history_is_new(const struct history *history, size_t candidate)
 	return history->times_us[candidate] < 0;
 }
 
-/* By a level if ordered, or at random. */
+/* Mutates a value by one level if values are ordered, or at random. */
 static choice moved(
 	struct random_state *random, const struct search_parameter *parameter, choice own)
 {
@@ -86,7 +86,7 @@ bool history_cross(
 	       isfinite(view->predicted_us[found]);
 }
 
-/* The faster of two random parents. */
+/* Returns the faster of two random parents. */
 static size_t parent(struct history *history)
 {
 	const size_t a = random_below(&history->random, history->parent_count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strategy `local`: hill climbing with restarts from the best prediction or a changed best
+ * Strategy `local`: hill climbing with restarts from the best prediction or from a mutated best
  * candidate. Source: D. Wales, J. Doye, "Global Optimization by Basin-Hopping" (1997).
  */
 #include <math.h>

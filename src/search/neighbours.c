@@ -16,7 +16,7 @@ struct neighbour_search {
 	size_t count, capacity;
 };
 
-/* Returns whether the configuration is legal; value may be out of range. */
+/* Returns whether the configuration is legal with this value, which may be out of range. */
 static bool search_visit(struct neighbour_search *search, size_t p, int value)
 {
 	const struct search_view *view = search->view;
@@ -33,7 +33,7 @@ static bool search_visit(struct neighbour_search *search, size_t p, int value)
 	return index >= 0;
 }
 
-/* The nearest legal value on either side; all if unordered. */
+/* Adds the nearest legal value on either side, or all legal values if they are unordered. */
 static void search_single(struct neighbour_search *search, size_t p)
 {
 	const struct search_family *family = &search->view->families[search->family];

@@ -58,7 +58,6 @@ size_t order_smallest(size_t *candidates, size_t count, const double *keys, size
 	return wanted;
 }
 
-/* ---- the model's shortlist ---- */
 bool shortlist_same_kernel(const struct search_view *view, size_t a, size_t b)
 {
 	const struct search_family *family = &view->families[view->family[a]];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of strategies.
+ * Table of strategies.
  */
 #include "search/strategy.h"
 

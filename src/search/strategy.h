@@ -13,8 +13,9 @@
 #include "space/space.h"
 
 struct search_parameter {
-	choice levels;    /* number of values */
-	bool is_ordered;  /* numbers: adjacent values are similar */
+	/* numbers: adjacent values are similar */
+	choice levels;
+	bool is_ordered;
 	bool is_argument; /* all values share one kernel */
 };
 
@@ -26,20 +27,19 @@ struct search_family {
 	const struct search_parameter *parameters;
 };
 
-/* All candidates of a problem. */
 struct search_view {
 	size_t count;
-	const double *predicted_us; /* infinite: cannot run */
+	const double *predicted_us; /* infinite if the candidate cannot run */
 	const uint32_t *family;
 	size_t family_count;
 	const struct search_family *families;
 	uint64_t seed;
-	size_t budget; /* evaluations; SIZE_MAX: all */
+	size_t budget; /* evaluations; SIZE_MAX allows all */
 };
 
 enum ask_result {
 	ASK_CANDIDATE,
-	ASK_WAIT, /* results of pending candidates come first */
+	ASK_WAIT, /* no proposal until a pending result arrives */
 	ASK_DONE,
 };
 
@@ -48,7 +48,7 @@ struct strategy {
 	const char *summary;
 	void *(*open)(const struct search_view *view); /* the view outlives the state */
 	enum ask_result (*ask)(void *state, size_t *candidate);
-	/* infinite: failed; also called for candidates of an earlier run that were not proposed */
+	/* time_us is infinite after a failure; also receives results of earlier runs */
 	void (*tell)(void *state, size_t candidate, double time_us);
 	void (*close)(void *state);
 };
@@ -63,10 +63,10 @@ struct strategy {
 		.close = closing}
 
 extern const struct strategy *const strategies[];       /* NULL-terminated */
-const struct strategy *strategy_find(const char *name); /* NULL: unknown */
+const struct strategy *strategy_find(const char *name); /* NULL if unknown */
 
 const choice *search_view_configuration(const struct search_view *view, size_t candidate);
-/* -1: no such candidate */
+/* Returns -1 if there is no such candidate. */
 ptrdiff_t search_view_find(
 	const struct search_view *view, size_t family, const choice *configuration);
 

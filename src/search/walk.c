@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `exhaustive`, `model_top` and `random` follow an order.
+ * The strategies `exhaustive`, `model_top` and `random`, which follow a fixed order.
  */
 #include "search/history.h"
 
