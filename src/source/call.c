@@ -7,18 +7,17 @@
 #include "source/words.h"
 
 enum {
-	DEPTH_MAX = 8,         /* variables that are defined by others, or macros in macros */
-	VALUE_BYTES_MAX = 2000 /* of an expression */
+	DEPTH_MAX = 8,         /* nesting of variables and macros in definitions */
+	VALUE_BYTES_MAX = 2000 /* size of an expression */
 };
 
 struct function {
 	struct span parameters[SPAN_PARTS_MAX], arguments[SPAN_PARTS_MAX];
 	size_t count;
-	struct span text; /* of a macro, or the expression after `return` */
-	struct span body; /* of a function before `return`; empty for a macro */
+	struct span text; /* text of a macro, or the expression after `return` */
+	struct span body; /* body of a function before `return`; empty for a macro */
 };
 
-/* ---- definitions ---- */
 static struct span line_of(struct span text, const char *c)
 {
 	struct span line = {c, c + strcspn(c, "\n")};
@@ -42,7 +41,6 @@ bool call_defines(struct span text, const char *name)
 	       text_skip(word + strlen("define")) == name;
 }
 
-/* Whether a body only defines variables. */
 static bool is_definitions(struct span body)
 {
 	static const char *const others[] = {"if", "for", "while", "switch", "return", "do"};
@@ -70,7 +68,7 @@ static bool read_body(const char *open, struct function *function)
 	       is_definitions((struct span){function->text.begin, close});
 }
 
-/* Sets the names of the parameters, and default arguments. */
+/* Sets names of parameters and default arguments. */
 static bool bind(struct function *function, size_t argument_count)
 {
 	for (size_t i = 0; i < function->count; i++) {
@@ -120,7 +118,6 @@ static bool function_find(
 	return false;
 }
 
-/* ---- calls ---- */
 static bool substitute(
 	const struct function *function, struct span text, int depth, struct text *made)
 {
@@ -160,8 +157,7 @@ bool call_inline(struct span text, struct span name, const char *open, struct te
 	       made->length < VALUE_BYTES_MAX;
 }
 
-/* ---- launches ---- */
-/* Adds the macros whose text launches a kernel or has one of the names. */
+/* Adds the macros whose text launches a kernel or contains one of the names. */
 static void find_launching(struct span text, struct name_set *names)
 {
 	for (const char *c = text.begin; (c = strstr(c, "#")) != NULL; c++) {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "source/span.h"
 
-/* Blanks the definitions of these names, which -DBM=128 would contradict. */
+/* Blanks the definitions of these names, which would contradict options such as -DBM=128. */
 void definitions_blank(struct text *source, const struct name_set *names);
 
 /* Calls `found` for each "const int BM = 64;" of a view (source/scan.h). */

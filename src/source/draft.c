@@ -17,7 +17,7 @@ struct draft {
 	const struct kernel_source *source;
 	const struct source_kernel *kernel;
 	struct launch_site site;
-	struct tile_view views[TILE_VIEWS_MAX]; /* of a tile kernel */
+	struct tile_view views[TILE_VIEWS_MAX]; /* used for a tile kernel */
 	size_t view_count;
 	struct json *keys, *tensors, *parameters, *defaults, *constants, *arguments;
 	struct name_set names; /* keys and parameters, which expressions may read */
@@ -62,7 +62,6 @@ static bool read_integer(const char *text, long long *value)
 	return end != text && !*end;
 }
 
-/* ---- template parameters ---- */
 static bool is_type(const struct source_variable *template)
 {
 	return string_starts_with(template->type, "typename") ||
@@ -74,14 +73,14 @@ static const char *template_value(const struct draft *draft, size_t index)
 	const char *given =
 		index < ARRAY_COUNT(draft->site.templates) ? draft->site.templates[index] : NULL;
 
-	/* "(N)" and variables of the host tell less than a default */
+	/* a default is better than "(N)" or a host variable */
 	if (given && (is_type(&draft->kernel->templates[index]) || isdigit((unsigned char)*given)))
 		return given;
 	return draft->kernel->templates[index].value ? draft->kernel->templates[index].value
 						     : given;
 }
 
-/* Sets the type of an argument "T *x" of a template. Unless the launch names a type, T is float. */
+/* Replaces the template type of an argument "T *x" by the launch's type, or else by float. */
 static struct source_variable argument_type(
 	const struct draft *draft, const struct source_variable *argument, const char **type)
 {
@@ -105,8 +104,7 @@ static struct source_variable argument_type(
 	return made;
 }
 
-/* ---- arguments ---- */
-/* The body says what a pointer is, unless it passes the pointer on; then the only one that is not
+/* Derives a pointer's role from its uses. If the body passes it on, the only pointer that is not
  * const is the output. */
 static const char *role_of(const struct draft *draft, const struct source_variable *variable)
 {
@@ -178,7 +176,7 @@ static void add_tensor(struct draft *draft, const struct source_variable *declar
 	json_put(draft->tensors, variable.name, tensor);
 }
 
-/* "f32" for "fp32"; or NULL */
+/* Returns the type of a scalar argument, "f32" for "fp32", or NULL. */
 static char *scalar_of(const struct source_variable *argument)
 {
 	const char *dtype = argument->dtype;
@@ -189,7 +187,7 @@ static char *scalar_of(const struct source_variable *argument)
 		string_starts_with(dtype, "fp") ? dtype + strlen("fp") : dtype);
 }
 
-/* The number or "NULL" that the launch passes; or NULL. */
+/* Returns the number or "NULL" that the launch passes, else NULL. */
 static const char *given_value(const struct draft *draft, size_t index)
 {
 	return index < ARRAY_COUNT(draft->site.values) ? draft->site.values[index] : NULL;
@@ -202,7 +200,7 @@ static bool is_null(const struct draft *draft, size_t index)
 	return draft->kernel->arguments[index].is_pointer && given && strcmp(given, "NULL") == 0;
 }
 
-/* The default is the number that the launch passes. */
+/* Makes a key whose default is the number that the launch passes. */
 static struct json *key_of(const struct source_variable *argument, const char *given)
 {
 	struct json *key = json_new_object();
@@ -230,7 +228,7 @@ static void add_argument(struct draft *draft, size_t index)
 	const struct source_variable *declared = &draft->kernel->arguments[index];
 	const char *given = given_value(draft, index), *of_template;
 	const struct source_variable argument = argument_type(draft, declared, &of_template);
-	/* such as `in` and `range` of the expression language */
+	/* a word of the expression language, such as `in` and `range` */
 	const bool is_word = !argument.is_pointer &&
 			     (!name_is_valid(argument.name) || name_is_function(argument.name));
 	CLEANUP(memory_free)
@@ -256,8 +254,7 @@ static void add_argument(struct draft *draft, size_t index)
 	json_push(draft->arguments, value);
 }
 
-/* ---- parameters ---- */
-/* Puts the powers of two around a value, or another value. */
+/* Puts a parameter with powers of two around the value, or with just a value that is not one. */
 static void put_integer(
 	struct draft *draft, const char *name, long long value, long long low, long long high)
 {
@@ -307,7 +304,7 @@ static void add_template(struct draft *draft, size_t index)
 			list_of(type ? type : DRAFT_MARK));
 }
 
-/* "blas::sgemm<{BM}, {BN}>" */
+/* Returns the entry, e.g. "blas::sgemm<{BM}, {BN}>". */
 static char *entry_of(struct draft *draft)
 {
 	const struct source_kernel *kernel = draft->kernel;
@@ -323,7 +320,7 @@ static char *entry_of(struct draft *draft)
 	return text_detach(&entry);
 }
 
-/* Other integers are sizes of the problem, or properties of the GPU. */
+/* Recognises tunable integers; others are problem sizes or properties of the GPU. */
 static bool is_tunable(const char *name)
 {
 	static const char *const words[] = {"BLOCK", "TILE", "THREADS", "UNROLL", "COARSE",
@@ -337,7 +334,7 @@ static bool is_tunable(const char *name)
 	return name_find(name, names) >= 0;
 }
 
-/* Whether the kernel's code, its launch or a condition reads the macro. */
+/* Returns whether the kernel, its launch or a condition reads the macro. */
 static bool is_of_kernel(const struct draft *draft, const struct source_macro *macro)
 {
 	const struct name_set *defined = &draft->source->defined;
@@ -352,7 +349,7 @@ static bool is_of_kernel(const struct draft *draft, const struct source_macro *m
 		       (macro->default_value || !name_set_has(defined, macro->name, length)));
 }
 
-/* The extent that tiles of this macro cover, or NULL. *has_cover: whether such a tile covers
+/* Returns the extent that tiles of this macro cover, or NULL. *has_cover: such a tile covers
  * another dimension. */
 static const char *covered_extent(const struct draft *draft, const char *macro, bool *has_cover)
 {
@@ -379,8 +376,8 @@ static const char *covered_extent(const struct draft *draft, const char *macro, 
 	return is_whole ? extent : NULL;
 }
 
-/* A tile that covers a dimension, of the next power of two, leaves few rows for its other extents.
- */
+/* Puts values for a tile's extent. Other extents of a tile that covers a whole dimension are
+ * small. */
 static void put_extent(struct draft *draft, const struct source_macro *macro)
 {
 	static const int of_products[] = {16, 32, 64, 128},
@@ -418,14 +415,13 @@ static void add_parameter(struct draft *draft, const struct source_macro *macro)
 		put_named(draft, draft->parameters, macro->name, list_of(DRAFT_MARK));
 }
 
-/* ---- launches ---- */
 static bool reads_block_size(const struct draft *draft)
 {
 	return name_set_has(&draft->used, "blockDim", strlen("blockDim")) ||
 	       name_set_has(&draft->used, "CUDA_KERNEL_LOOP", strlen("CUDA_KERNEL_LOOP"));
 }
 
-/* The text must read nothing but these names. */
+/* Returns the expression if it reads only allowed names, else the mark "?". */
 static struct json *expression_or_mark(const struct name_set *allowed, const char *text)
 {
 	struct expression *expression = NULL;
@@ -444,7 +440,7 @@ static struct json *expression_or_mark(const struct name_set *allowed, const cha
 	return json_new_string(text);
 }
 
-/* Variables of the host become keys, or parameters if they are numbers of threads. */
+/* Adds host variables as keys, or as parameters if they are numbers of threads. */
 static void add_unknown(struct draft *draft, const char *text, bool is_of_block)
 {
 	for (const char *c = text; c && *c; c = text_after_word(c)) {
@@ -460,7 +456,7 @@ static void add_unknown(struct draft *draft, const char *text, bool is_of_block)
 	}
 }
 
-/* Replaces the numbers 256 and 255 by a parameter, and by one less. */
+/* Replaces e.g. 256 by a parameter, and 255 by the parameter minus 1. */
 static void replace_number(char **expression, long long value, const char *name)
 {
 	CLEANUP(memory_free) char *number = string_format("%lld", value);
@@ -472,7 +468,7 @@ static void replace_number(char **expression, long long value, const char *name)
 		span_replace(expression, less, name_less);
 }
 
-/* The parameter whose default is the launch's number of threads, or NULL. */
+/* Returns the parameter whose default is the launch's number of threads, or NULL. */
 static const char *parameter_of_threads(const struct draft *draft, long long threads)
 {
 	static const char *const words[] = {"BLOCK", "BLK", "TILE", "THREADS", "BDIM", "WARPS"};
@@ -488,7 +484,7 @@ static const char *parameter_of_threads(const struct draft *draft, long long thr
 	return NULL;
 }
 
-/* A block of "256" threads becomes a parameter if the kernel reads blockDim. */
+/* Replaces a block size such as "256" by a parameter if the kernel reads blockDim. */
 static void parametrize_block(struct draft *draft, size_t axis)
 {
 	static const char *const names[] = {"block_x", "block_y", "block_z"};
@@ -516,7 +512,7 @@ static void parametrize_block(struct draft *draft, size_t axis)
 	site->block[axis] = string_copy(name);
 }
 
-/* Without a launch, blocks of a kernel that reads blockDim are free. */
+/* Adds parameters for the block size of a kernel that reads blockDim and has no launch. */
 static void invent_block(struct draft *draft)
 {
 	static const char *const macros[] = {"block_size_x", "block_size_y", "block_size_z"};
@@ -546,7 +542,7 @@ static struct json *dimensions(const struct draft *draft, char *const *texts, si
 	return list;
 }
 
-/* The grid of a tile kernel has a block for each tile. */
+/* Sets the grid of a tile kernel to one block per tile. */
 static void count_tiles(struct draft *draft)
 {
 	struct launch_site *site = &draft->site;
@@ -600,7 +596,6 @@ static struct json *launches_of(struct draft *draft, const char *entry)
 	return launches;
 }
 
-/* ---- the whole ---- */
 static void put_unless_empty(struct json *tree, const char *key, struct json *object)
 {
 	const struct json_at at = json_root(object, "");
@@ -611,7 +606,7 @@ static void put_unless_empty(struct json *tree, const char *key, struct json *ob
 		json_free(object);
 }
 
-/* Tiles that do not fit in registers are on the stack. */
+/* Makes a prune rule for tiles that exceed the registers and use the stack. */
 static struct json *stack_rule(void)
 {
 	struct json *rules = json_new_array(), *rule = json_new_object();
@@ -631,7 +626,7 @@ static bool is_structure(const struct source_kernel *kernel, const struct source
 	return !argument->is_pointer && !argument->dtype && !is_template;
 }
 
-/* Remarks on other kernels, on other declarations of this kernel, and on integers that may be
+/* Adds remarks on other kernels, other declarations of this kernel, and integers that may be
  * parameters. */
 static void add_remarks(
 	const struct draft *draft, const char *file, bool chose_first, struct text *remarks)

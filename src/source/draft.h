@@ -8,12 +8,12 @@
 #include "base/json.h"
 #include "source/kernel_source.h"
 
-/* for what the source does not say; readers refuse it */
+/* placeholder for values that the source does not determine; readers refuse it */
 #define DRAFT_MARK "?"
 
 struct draft_names {
-	const char *source; /* in the JSON */
-	const char *file;   /* that the user gave */
+	const char *source; /* name in the JSON */
+	const char *file;   /* name that the user gave */
 	bool chose_first;   /* the user named no kernel */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A declaration outside of functions belongs to the host unless it is marked for the device, or is
- * a type or a constant. Code that any branch of #if needs stays.
+ * A declaration outside of functions is host code unless it has a device qualifier, or is a type or
+ * a constant. Code that any branch of #if needs is retained.
  */
 #include "source/host_code.h"
 
@@ -13,7 +13,7 @@
 #include "source/words.h"
 
 enum {
-	PASSES_MAX = 16 /* which limit how deeply macros may be nested */
+	PASSES_MAX = 16 /* limits how deeply macros may be nested */
 };
 
 enum mark {
@@ -25,10 +25,9 @@ struct host_reading {
 	const struct code *code;
 	const struct view *view;
 	struct name_set device;
-	unsigned char *marks; /* for each byte of the source */
+	unsigned char *marks; /* flags of each byte of the source */
 };
 
-/* ---- words ---- */
 static bool is_device(const struct host_reading *reading, const char *word, size_t length)
 {
 	return length && name_set_has(&reading->device, word, length);
@@ -61,11 +60,10 @@ static void find_device_words(struct host_reading *reading)
 	}
 }
 
-/* ---- declarations ---- */
 /* The part of a declaration before its semicolon or opening brace. */
 struct head {
 	bool is_device;
-	bool is_function; /* has "name(...)" before any `=` */
+	bool is_function; /* has "name(...)" before the first `=` */
 	bool is_value;
 	bool is_type, is_enum;
 	bool is_other;
@@ -113,7 +111,7 @@ static bool is_function_name(const char *before, const char *word, size_t length
 	       !text_word_among(before, text_word_length(before), types);
 }
 
-/* Returns its `;`, `{` or `}`, or the end of the text. */
+/* Reads a declaration up to its `;`, `{` or `}`, or the end of the text. Returns this position. */
 static const char *head_read(const struct host_reading *reading, const char *c, struct head *head)
 {
 	const char *word = "", *before = "";
@@ -186,7 +184,8 @@ static void mark_pragmas(struct host_reading *reading)
 			put_mark(reading, directive.begin, directive.end, MARK_HOST);
 }
 
-/* Whether "template void k<8>(int);" begins here, which instantiates what an entry instantiates. */
+/* Returns whether an explicit instantiation such as "template void k<8>(int);" begins at c. Entries
+ * instantiate kernels, too. */
 static bool is_instantiation(const char *c)
 {
 	return text_word_is(c, text_word_length(c), "template") &&
@@ -239,7 +238,7 @@ static bool is_access(const char *c)
 
 static void read_declarations(struct host_reading *reading)
 {
-	/* whether each open brace, the innermost in bit 0, belongs to a type */
+	/* bit mask of the open braces that belong to types; bit 0 is the innermost brace */
 	uint64_t classes = 0;
 	const char *c = text_skip(reading->view->text), *end, *behind;
 	struct head head;

@@ -26,8 +26,7 @@ static struct source_macro *add_macro(struct kernel_source *source, const char *
 	return macro;
 }
 
-/* ---- conditions ---- */
-/* A feature or a platform decides what a source contains, not how fast it is. */
+/* Recognises macros for features and platforms, which are not tunable. */
 static bool is_feature(const char *name, size_t length)
 {
 	static const char *const begins[] = {"_", "HAS_", "HAVE_", "NDEBUG", "WIN32", "MACOSX",
@@ -44,7 +43,7 @@ static bool is_feature(const char *name, size_t length)
 	return false;
 }
 
-/* "defined" names, whose values the condition does not read, are no parameters. */
+/* Adds macros whose values a condition reads, but not names after "defined". */
 static void read_condition(struct kernel_source *source, const char *text, const char *end)
 {
 	static const char *const words[] = {"true", "false", "and", "or", "not", "xor", "bitand",
@@ -68,7 +67,7 @@ static void read_condition(struct kernel_source *source, const char *text, const
 	}
 }
 
-/* `#define NAME value` inside `#ifndef NAME` or `#ifndef kernel_tuner` is a default. */
+/* `#define NAME value` inside `#ifndef NAME` or `#ifndef kernel_tuner` sets a default. */
 static void read_directives(const struct code *code, bool is_header, struct kernel_source *source)
 {
 	const char *unless = ""; /* name of the last #ifndef that is still open */
@@ -103,8 +102,7 @@ static void read_directives(const struct code *code, bool is_header, struct kern
 	}
 }
 
-/* ---- code ---- */
-/* Capitals, and names in Kernel Tuner's examples. */
+/* Accepts capitals, and names in Kernel Tuner's examples. */
 static bool looks_like_macro(const char *name, size_t length)
 {
 	static const char *const known[] = {"__", "NULL", "EXIT_", "INT", "UINT", "LLONG_", "FLT_",
@@ -123,7 +121,7 @@ static bool looks_like_macro(const char *name, size_t length)
 	       string_starts_with(name, "tile_size") || string_starts_with(name, "work_per_thread");
 }
 
-/* Whether the name is no macro here: "int N", "N = 3", "N[4]", "x.N", "f(...)". */
+/* Returns whether the context excludes a macro: "int N", "N = 3", "N[4]", "x.N", "f(...)". */
 static bool is_declared(const char *text, const char *name, size_t length)
 {
 	static const char *const before_values[] = {"return", "case", "else", "sizeof", NULL};
@@ -145,7 +143,7 @@ static void declare_variables(
 		name_set_add(declared, variables[i].name, strlen(variables[i].name));
 }
 
-/* The names in "enum {...}" and before the end of "typedef ... NAME;". */
+/* Adds the names declared by "enum {...}" and "typedef ... NAME;". */
 static void declare_types(const char *text, struct name_set *declared)
 {
 	const struct span all = span_of(text);
@@ -194,7 +192,7 @@ static void read_names(const char *text, const char *headers, struct kernel_sour
 	}
 }
 
-/* Includes `#pragma unroll N` and definitions, which may be expressions of others. */
+/* Returns the text with `#pragma unroll N` and definitions, which may read macros. */
 static char *text_with_names(const struct code *code)
 {
 	CLEANUP(view_release) struct view view;
@@ -224,7 +222,7 @@ struct integers {
 	struct kernel_source *source;
 };
 
-/* A constant occurs in its own definition, too. */
+/* Adds an integer constant that is used outside of its definition. */
 static void add_integer(void *context, struct span declaration, struct span name, struct span value)
 {
 	const struct integers *integers = context;

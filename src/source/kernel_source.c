@@ -9,14 +9,13 @@
 #include "source/span.h"
 #include "source/words.h"
 
-/* ---- types ---- */
 static const struct {
 	const char *name, *dtype;
 } types[] = {
 	{"float", "fp32"},
 	{"double", "fp64"},
 	{"half", "fp16"},
-	{"Half", "fp16"}, /* of PyTorch */
+	{"Half", "fp16"}, /* PyTorch's type */
 	{"BFloat16", "bf16"},
 	{"__half", "fp16"},
 	{"__nv_bfloat16", "bf16"},
@@ -50,7 +49,7 @@ static const struct {
 	{"size_t", "u64"},
 };
 
-/* Types such as "float4", "uchar2" and "half2" have lanes, but "int8_t" does not. */
+/* Finds the element type and the number of lanes, as in "float4" or "half2" but not in "int8_t". */
 static void find_type(struct source_variable *variable)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
@@ -64,7 +63,6 @@ static void find_type(struct source_variable *variable)
 	}
 }
 
-/* ---- variables ---- */
 /* Reads "const float *__restrict__ x" or "int n = 3". */
 static struct source_variable variable_read(const char *text, const char *end)
 {
@@ -82,7 +80,7 @@ static struct source_variable variable_read(const char *text, const char *end)
 		variable.is_pointer |= *c == '*' || *c == '[';
 		if (*c == '[')
 			break;
-		if (*c == '<') /* template types are not supported */
+		if (*c == '<') /* types with template arguments are not supported */
 			text_append_char(&type, '<');
 		if (*c == ':') /* the word before is a namespace */
 			name_length = 0;
@@ -165,7 +163,6 @@ static void variables_release(struct source_variable *variables, size_t count)
 	free(variables);
 }
 
-/* ---- kernels ---- */
 /* Returns the `<` of the kernel's template head, or NULL. */
 static const char *template_before(const char *text, const char *kernel)
 {
@@ -216,7 +213,7 @@ static void describe_variables(
 			variables[i].type, variables[i].is_pointer ? "*" : "", variables[i].name);
 }
 
-/* Adds each declaration once. */
+/* Adds the kernel unless the same declaration was added before. */
 static void add_kernel(struct kernel_source *source, struct source_kernel *kernel)
 {
 	CLEANUP(text_release) struct text head = {0};
@@ -247,7 +244,7 @@ static unsigned dimensions_read(struct span body, const char *index)
 	return count;
 }
 
-/* 256 in "__launch_bounds__(256, 2)"; 0 if it is no number */
+/* Returns 256 for "__launch_bounds__(256, 2)", or 0 without a number. */
 static long launch_bounds(struct span head)
 {
 	static const char word[] = "__launch_bounds__";
@@ -265,7 +262,7 @@ static bool declares_extern_shared(struct span body)
 	return false;
 }
 
-/* Whether the body calls "GROUP.sync()", "GROUP().sync()" or "sync(GROUP)". */
+/* Returns whether the body calls "GROUP.sync()", "GROUP().sync()" or "sync(GROUP)". */
 static bool is_synced(struct span body, struct span group)
 {
 	for (const char *c = NULL; (c = span_next(body, group, c)) != NULL;) {
@@ -355,12 +352,11 @@ static const char *read_symbol(struct kernel_source *source, const char *text)
 	return end;
 }
 
-/* ---- namespaces ---- */
-/* The open braces around a place. */
+/* The namespaces around a position in the text. */
 struct scopes {
-	size_t lengths[64]; /* of the names outside of each open brace */
+	size_t lengths[64]; /* length of `names` outside of each open brace */
 	size_t depth;
-	struct text names, next; /* "a::b::"; the namespace whose brace comes next */
+	struct text names, next; /* e.g. "a::b::"; the namespace whose brace follows */
 };
 
 static void scopes_step(struct scopes *scopes, const char *c)
@@ -409,7 +405,8 @@ static void read_view(struct kernel_source *source, const char *text)
 }
 
 /* ---- types that the source defines ---- */
-/* Finds what "typedef X NAME", "using NAME = X", "#define NAME X" or an enum make of the type. */
+/* Replaces a type by its definition in "typedef X NAME", "using NAME = X", "#define NAME X" or an
+ * enum. */
 static void resolve_type(const char *text, struct source_variable *variable)
 {
 	const struct span name = span_of(variable->type);
@@ -435,7 +432,6 @@ static void resolve_type(const char *text, struct source_variable *variable)
 	}
 }
 
-/* Whether the text has "enum NAME {...}" or "typedef enum {...} NAME". */
 static bool is_enum(const char *text, const char *name)
 {
 	for (const char *c = NULL; (c = span_next(span_of(text), span_of("enum"), c)) != NULL;) {
@@ -468,7 +464,6 @@ struct source_variable source_variable_read(const char *text, const char *begin,
 	return variable;
 }
 
-/* ---- the whole ---- */
 void kernel_source_read(const char *text, const char *headers, struct kernel_source *source)
 {
 	CLEANUP(text_release) struct text device = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds kernels, their parameters, and macros in a CUDA source, without a compiler. Those of the
- * first branch of each `#if` come first.
+ * Finds kernels, their parameters, and macros in a CUDA source, without a compiler. Results from
+ * first branches of `#if` come first.
  */
 #ifndef SOURCE_KERNEL_SOURCE_H
 #define SOURCE_KERNEL_SOURCE_H
@@ -16,15 +16,15 @@ struct source_variable {
 	char *type; /* "unsigned int" or "typename", without const and pointers */
 	char *name;
 	bool is_pointer, is_const, is_restrict, is_enum;
-	char *value;       /* "4" of "int N = 4"; or NULL */
-	const char *dtype; /* "fp32"; NULL: not supported */
+	char *value;       /* "4" in "int N = 4"; may be NULL */
+	const char *dtype; /* "fp32"; NULL if the type is not supported */
 	unsigned lanes;    /* 4 for float4 */
-	/* of a flattened kernel: the index of the launch's argument, and its member ".n" or NULL */
+	/* in a flattened kernel: index of the launch's argument, and its member ".n" or NULL */
 	size_t parameter;
 	char *member;
 };
 
-/* Several declarations, from branches of #if, may have a name. */
+/* Several kernels may share a name if branches of #if declare them. */
 struct source_kernel {
 	char *name;
 	char *scope; /* "flashinfer::norm::", or "" */
@@ -33,10 +33,10 @@ struct source_kernel {
 	bool is_sized_at_launch; /* has extern __shared__ */
 	bool is_tile;
 	unsigned grid_count, block_count; /* dimensions that the body reads */
-	bool syncs_grid;                  /* its blocks wait for each other */
-	long threads_max;                 /* a number in __launch_bounds__; 0: none */
-	char *body;                       /* with its braces */
-	bool is_flattened;                /* by source_kernel_flatten() */
+	bool syncs_grid;                  /* the blocks of the grid wait for each other */
+	long threads_max;                 /* the number in __launch_bounds__, or 0 */
+	char *body;                       /* including its braces */
+	bool is_flattened;                /* set by source_kernel_flatten() */
 };
 
 /* A macro that the source expects or defines, or an integer constant. */
@@ -56,35 +56,35 @@ struct kernel_source {
 	size_t symbol_count;
 	struct source_macro *macros;
 	size_t macro_count, macro_capacity;
-	struct name_set heads, macro_names; /* kernels with their parameters; names of macros */
-	struct name_set asked;              /* in "defined" and #ifdef */
+	struct name_set heads, macro_names; /* declarations of kernels; names of macros */
+	struct name_set asked;              /* names that "defined" and #ifdef test */
 	struct name_set defined;            /* defined by the source or its headers */
 	bool expects_kernel_tuner;
 };
 
-/* headers is the expanded source, whose definitions count too; may be NULL. */
+/* `headers` (may be NULL) is the expanded source, whose definitions count, too. */
 void kernel_source_read(const char *text, const char *headers, struct kernel_source *source);
 void kernel_source_release(struct kernel_source *source);
 
-/* Reads a type, "float4". */
+/* Reads a type such as "float4". */
 struct source_variable source_type_read(const char *text, const char *end);
-/* Reads a declaration, "const float *x", whose type the text may define. */
+/* Reads a declaration such as "const float *x", whose type `text` may define. */
 struct source_variable source_variable_read(const char *text, const char *begin, const char *end);
 void source_variable_release(struct source_variable *variable);
-/* The bytes of a value of the type; 0: not known. */
+/* Returns the size of a value in bytes, or 0 if unknown. */
 size_t source_type_bytes(const struct source_variable *type);
 
-/* Replaces arguments that are structures by their members, p.n by p_n. Returns the source of a
- * kernel NAME_members with these arguments, which the caller frees, or NULL. text is the expanded
- * source without comments, file the name of the kernel's file. */
+/* Replaces arguments that are structures by their members: p.n becomes p_n. Returns the source of a
+ * kernel NAME_members with these arguments, which the caller frees, or NULL. `text` is the expanded
+ * source without comments, `file` the name of the kernel's file. */
 #define SOURCE_MEMBERS "_members"
 char *source_kernel_flatten(const char *text, const char *file, struct source_kernel *kernel);
 
-/* Adds the words of the kernel's code and of the functions, types and macros that it uses, to any
- * depth (source/reach.c). text is the expanded source. */
+/* Adds the words of the kernel and of all functions, types and macros that it uses, to any depth
+ * (source/reach.c). `text` is the expanded source. */
 void source_words_of_kernel(const char *text, const char *kernel, struct name_set *words);
 
-/* source/kernel_macros.c; the kernels are known */
+/* Requires that the kernels have been read (source/kernel_macros.c). */
 struct code;
 void kernel_source_read_macros(
 	const struct code *code, const struct code *headers, struct kernel_source *source);

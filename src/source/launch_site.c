@@ -9,21 +9,20 @@
 #include "source/words.h"
 
 enum {
-	DEPTH_MAX = 12,  /* of variables */
-	BYTES_MAX = 2000 /* of an expression */
+	DEPTH_MAX = 12,  /* nesting of variables in definitions */
+	BYTES_MAX = 2000 /* size of an expression */
 };
 
 struct site {
 	struct span text;
-	const char *at; /* the launch in the text */
+	const char *at; /* position of the launch in the text */
 	const struct kernel_source *source;
 	const struct source_kernel *kernel;
 	struct span templates[SPAN_PARTS_MAX], arguments[SPAN_PARTS_MAX];
 	size_t template_count, argument_count;
 };
 
-/* ---- finding ---- */
-/* Reads "k<...><<<...>>>(...)" from behind its name. */
+/* Reads "k<...><<<...>>>(...)" from the end of the name on. */
 static bool read_site(const char *c, struct site *site, struct span *parts, size_t *part_count)
 {
 	const char *begin, *end;
@@ -47,7 +46,7 @@ static bool read_site(const char *c, struct site *site, struct span *parts, size
 }
 
 /* ---- the value of a name ---- */
-/* Whether no block around the place ends before the launch. */
+/* Returns whether a variable defined at c is visible at the launch. */
 static bool is_visible(const struct site *site, const char *c)
 {
 	int depth = 0;
@@ -57,7 +56,7 @@ static bool is_visible(const struct site *site, const char *c)
 	return depth >= 0;
 }
 
-/* Finds the value of the last visible definition before the launch, also "dim3 name(...)" and "dim3
+/* Finds the value of the last visible definition before the launch, even "dim3 name(...)" and "dim3
  * name{...}". */
 static bool find_definition(const struct site *site, struct span name, struct span *value)
 {
@@ -80,7 +79,7 @@ static bool find_definition(const struct site *site, struct span name, struct sp
 	return is_found;
 }
 
-/* "dim3 block, grid;", "dim3 grid(1)" */
+/* Returns whether the name is declared as in "dim3 block, grid;" or "dim3 grid(1)". */
 static bool is_dim3(const struct site *site, struct span name)
 {
 	static const char word[] = "dim3";
@@ -94,7 +93,6 @@ static bool is_dim3(const struct site *site, struct span name)
 	return false;
 }
 
-/* ---- expressions ---- */
 static bool translate(const struct site *site, struct span span, int depth, struct text *text);
 
 static const char *known_name(const struct site *site, struct span name)
@@ -129,7 +127,7 @@ static bool translate_inner(const struct site *site, struct span span, int depth
 	return true;
 }
 
-/* Returns the end of "<int>" of max<int>(a, b), or NULL. */
+/* Returns the end of "<int>" in max<int>(a, b), or NULL. */
 static const char *after_template(const char *end)
 {
 	const char *open = text_skip(end), *close = *open == '<' ? text_matching(open) : NULL;
@@ -137,14 +135,14 @@ static const char *after_template(const char *end)
 	return close && *text_skip(close) == '(' ? text_skip(close) : NULL;
 }
 
-/* Whether the name that ends here is no function, object or array. */
+/* Returns whether the name before `end` is no function, object or array. */
 static bool is_plain(const char *end)
 {
 	return !strchr("(.[", *text_skip(end)) && !string_starts_with(text_skip(end), "->") &&
 	       !after_template(end);
 }
 
-/* The end of "name", "object.member" and "object->member". */
+/* Returns the end of "name", "object.member" or "object->member". */
 static const char *after_member(const char *c)
 {
 	const char *end = c + text_word_length(c);
@@ -170,7 +168,7 @@ static bool translate_list(const struct site *site, const struct span *parts, si
 	return count > 0;
 }
 
-/* "CEIL_DIV", "iDivUp", "div_round_up", "cdiv" and the like */
+/* Recognises "CEIL_DIV", "iDivUp", "div_round_up", "cdiv" and similar names. */
 static bool is_ceil_div(struct span name)
 {
 	CLEANUP(memory_free) char *word = span_copy(name);
@@ -179,7 +177,7 @@ static bool is_ceil_div(struct span name)
 	       (strcasestr(word, "div") && (strcasestr(word, "ceil") || strcasestr(word, "up")));
 }
 
-/* Minimum, maximum, a division that rounds up, or a function of the source. */
+/* Translates min, max, a division that rounds up, or a function of the source. */
 static const char *translate_call(
 	const struct site *site, struct span name, int depth, struct text *text)
 {
@@ -231,7 +229,7 @@ static bool find_macro(const struct site *site, struct span name, struct span *v
 	return false;
 }
 
-/* Returns the end of the name, or NULL. */
+/* Translates a name. Returns its end, or NULL if that is impossible. */
 static const char *translate_name(
 	const struct site *site, struct span name, int depth, struct text *text)
 {
@@ -251,7 +249,7 @@ static const char *translate_name(
 		return object.end;
 	if (!is_plain(object.end))
 		return translate_call(site, name, depth, text);
-	/* a variable of the host, or a member */
+	/* translate a host variable or a member */
 	member = span_word_before(object.begin, object.end);
 	for (size_t i = 0; i < ARRAY_COUNT(of_gpu); i++)
 		if (span_is(member, of_gpu[i][0])) {
@@ -262,7 +260,7 @@ static const char *translate_name(
 	return object.end;
 }
 
-/* The position after "(int)" or "static_cast<int>", else c. */
+/* Returns the position after "(int)" or "static_cast<int>", else c. */
 static const char *after_cast(const char *c, const char *end)
 {
 	static const char *const types[] = {"int", "unsigned", "long", "size_t", "uint32_t",
@@ -287,7 +285,7 @@ static size_t bytes_of_type(const char *begin, const char *end)
 	return bytes;
 }
 
-/* A type of the template is the one that the launch names, else float. */
+/* Translates sizeof. A template type is the launch's type, else float. */
 static const char *translate_sizeof(const struct site *site, const char *c, struct text *text)
 {
 	const struct source_kernel *kernel = site->kernel;
@@ -335,7 +333,7 @@ static bool translate_choice(
 	return true;
 }
 
-/* longer ones first */
+/* Translates an operator; longer operators come first. */
 static const char *translate_operator(const char *c, struct text *text)
 {
 	static const char *const operators[][2] = {{"&&", " and "}, {"||", " or "}, {"==", "=="},
@@ -351,7 +349,7 @@ static const char *translate_operator(const char *c, struct text *text)
 	return NULL;
 }
 
-/* "1024.f", too */
+/* Translates a number, including e.g. "1024.f". */
 static const char *translate_number(const char *c, struct text *text)
 {
 	for (; isdigit((unsigned char)*c); c++)
@@ -362,7 +360,7 @@ static const char *translate_number(const char *c, struct text *text)
 	return *c == '.' || text_is_word(*c) ? NULL : c;
 }
 
-/* Returns false if the JSON's language lacks anything. */
+/* Returns false if the expression language lacks a construct. */
 static bool translate(const struct site *site, struct span span, int depth, struct text *text)
 {
 	bool is_right = false;
@@ -408,7 +406,7 @@ static char *translated(const struct site *site, struct span span)
 		       : text_detach(&text);
 }
 
-/* Reads "grid.x = ...", "grid.y = ...". */
+/* Reads dimensions that "grid.x = ..." and "grid.y = ..." set. */
 static size_t members_read(const struct site *site, struct span name, char **dimensions)
 {
 	size_t count = 0;
@@ -430,7 +428,7 @@ static size_t members_read(const struct site *site, struct span name, char **dim
 	return count;
 }
 
-/* Follows names to "dim3(x, y)", and splits it into its dimensions. */
+/* Resolves names to e.g. "dim3(x, y)", and splits it into dimensions. */
 static size_t dimensions_read(const struct site *site, struct span span, char **dimensions)
 {
 	struct span parts[SPAN_PARTS_MAX] = {{span.begin, span.end}}, value;
@@ -467,7 +465,7 @@ static size_t dimensions_read(const struct site *site, struct span span, char **
 }
 
 /* ---- calls of the runtime ---- */
-/* without casts and `&` */
+/* Returns the span without casts and `&`. */
 static struct span stripped(struct span span)
 {
 	for (const char *c = NULL; c != span.begin;) {
@@ -485,7 +483,7 @@ static struct span stripped(struct span span)
 	return span.begin < span.end ? span_trim(span) : (struct span){span.end, span.end};
 }
 
-/* "cudaLaunchConfig_t config", set one by one or as a list */
+/* Reads a "cudaLaunchConfig_t config" that is set member by member or by a list. */
 static size_t read_config(const struct site *site, struct span config, struct span *parts)
 {
 	static const char *const members[] = {"gridDim", "blockDim", "dynamicSmemBytes"};
@@ -505,9 +503,8 @@ static size_t read_config(const struct site *site, struct span config, struct sp
 	return count;
 }
 
-/* "cudaLaunchKernel(k, grid, block, arguments, smem, stream)", "cudaLaunchKernelEx(&config, k, x,
- * n)"
- */
+/* Reads "cudaLaunchKernel(k, grid, block, arguments, smem, stream)", "cudaLaunchKernelEx(&config,
+ * k, x, n)". */
 static bool read_call(const char *name, struct site *site, struct span *parts, size_t *part_count)
 {
 	struct span all[SPAN_PARTS_MAX], list;
@@ -568,7 +565,7 @@ static struct span alias_of(const struct site *site, const char *name)
 	return span_word_before(site->text.begin, end);
 }
 
-/* Reads the launch of the kernel's name here, or of the variable that gets its value. */
+/* Reads the launch of the kernel's name, or of a variable with its value. */
 static bool find_launch(
 	const char *name, size_t length, struct site *site, struct span *parts, size_t *part_count)
 {
@@ -601,7 +598,7 @@ static char *value_of(const struct site *site, struct span argument)
 	return string_copy_bytes(value.begin, (size_t)(end - value.begin));
 }
 
-/* Replaces "p" by "p.n", "p.m". The names own the text. */
+/* Replaces an argument "p" by its members "p.n", "p.m". `names` owns the new text. */
 static void flatten(struct site *site, struct name_set *names)
 {
 	struct span given[SPAN_PARTS_MAX];
@@ -640,7 +637,8 @@ static void note_unclear(const struct site *site, const char *what, struct span 
 	text_append_char(unclear, '\n');
 }
 
-/* Reads the first launch of the kernel, in a directive only if there is no other. */
+/* Reads the first launch of the kernel. A launch in a directive counts only if there is no
+ * other. */
 static bool find_first(struct site *site, struct span *parts, size_t *part_count)
 {
 	const struct span name = span_of(site->kernel->name);

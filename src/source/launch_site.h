@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads launches in the host's code without a compiler: "k<T, 128><<<grid, block, smem>>>(x, n)",
+ * Reads launches in host code without a compiler: "k<T, 128><<<grid, block, smem>>>(x, n)",
  * cudaLaunchKernel() and cudaLaunchKernelEx().
  */
 #ifndef SOURCE_LAUNCH_SITE_H
@@ -9,15 +9,15 @@
 #include "base/text.h"
 #include "source/kernel_source.h"
 
-/* Expressions of the JSON (expr/expression.h) read arguments and template parameters by the
- * kernel's names, macros, and variables of the host that have no definition. */
+/* A launch in expressions of the JSON (expr/expression.h), which read the kernel's arguments and
+ * template parameters, macros, and undefined host variables. */
 struct launch_site {
-	char *templates[8];             /* as written in C++; or NULL */
-	char *grid[3], *block[3];       /* NULL: none, or not understood */
-	size_t grid_count, block_count; /* 0: not understood */
-	char *smem_bytes;               /* NULL: none, or not understood */
-	struct text unclear;            /* lines on what is not understood */
-	char *values[48];               /* numbers, "NULL"; NULL for others */
+	char *templates[8];             /* template arguments as written in C++, or NULL */
+	char *grid[3], *block[3];       /* NULL if absent or not understood */
+	size_t grid_count, block_count; /* 0 if not understood */
+	char *smem_bytes;               /* NULL if absent or not understood */
+	struct text unclear;            /* messages about parts that are not understood */
+	char *values[48]; /* arguments that are numbers or "NULL"; NULL for other arguments */
 };
 
 /* Reads the first launch in a text without comments. Returns false if there is none. */

@@ -10,11 +10,10 @@
 #include "source/words.h"
 
 enum {
-	ARRAY_MAX = 16, /* elements of a member */
-	PASSES_MAX = 64 /* structures, also in others */
+	ARRAY_MAX = 16, /* elements of a member that is an array */
+	PASSES_MAX = 64 /* number of structures, including nested ones */
 };
 
-/* ---- structures ---- */
 static bool is_structure(struct span text, const char *name_or_brace)
 {
 	const struct span word = span_previous(text, name_or_brace);
@@ -44,16 +43,17 @@ static const char *structure_find(struct span text, struct span name)
 	return NULL;
 }
 
-/* A member without its value; empty for functions and types. */
+/* Returns the declaration of a member without its value; empty for functions and types. */
 static struct span variable_part(struct span part)
 {
 	static const char *const others[] = {
 		"static", "using", "typedef", "friend", "operator", "struct", "enum", "union"};
-	const size_t type_count = 3; /* at the end: definitions, if they have braces */
+	/* the last three of `others` begin definitions only if braces follow */
+	const size_t type_count = 3;
 	const char *close = memrchr(part.begin, '}', (size_t)(part.end - part.begin));
 	const char *open = memchr(part.begin, '{', (size_t)(part.end - part.begin));
 
-	if (close && close + 1 < part.end) /* behind the body of a function */
+	if (close && close + 1 < part.end) /* after the body of a function */
 		part.begin = close + 1;
 	else if (open)
 		part.end = open;
@@ -68,11 +68,11 @@ static struct span variable_part(struct span part)
 }
 
 struct members {
-	struct source_variable *items; /* whose names are "n" and "size[0]" */
+	struct source_variable *items; /* with names such as "n" and "size[0]" */
 	size_t count;
 };
 
-/* "int *x", or the elements of "int size[4]" */
+/* Adds the member of "int *x", or all elements of "int size[4]". */
 static bool add_member(struct members *members, struct span text, const char *declared)
 {
 	const char *square = strchr(declared, '['), *end = declared + strlen(declared);
@@ -105,7 +105,7 @@ static void members_release(struct members *members)
 	free(members->items);
 }
 
-/* Later variables of "float scale = 1, *x, size[4];" have the type before the first. */
+/* Reads members. In "float scale = 1, *x, size[4];" all variables share the type. */
 static bool members_read(struct span text, struct span name, struct members *members)
 {
 	struct span parts[SPAN_PARTS_MAX], variables[SPAN_PARTS_MAX];
@@ -143,8 +143,7 @@ static bool members_read(struct span text, struct span name, struct members *mem
 	return members->count > 0;
 }
 
-/* ---- arguments ---- */
-/* Puts the members in the place of the argument, and the statements that set them first. */
+/* Replaces the argument by its members, and prepends statements that set the structure. */
 static void replace_argument(struct source_kernel *kernel, size_t index, struct members *members,
 	struct text *statements)
 {
@@ -181,7 +180,7 @@ static void replace_argument(struct source_kernel *kernel, size_t index, struct 
 	source_variable_release(&old);
 }
 
-/* float4 is a structure, too. */
+/* Finds the members of an argument that is a structure; float4 is one, too. */
 static bool argument_members(
 	struct span text, const struct source_variable *argument, struct members *members)
 {
@@ -199,7 +198,7 @@ static bool argument_members(
 	return members_read(text, span_of(argument->type), members);
 }
 
-/* Returns whether there was a structure. */
+/* Replaces one structure. Returns false if there is none. */
 static bool flatten_one(struct span text, struct source_kernel *kernel, struct text *statements)
 {
 	for (size_t i = 0; i < kernel->argument_count; i++) {
@@ -214,7 +213,6 @@ static bool flatten_one(struct span text, struct source_kernel *kernel, struct t
 	return false;
 }
 
-/* ---- the wrapper ---- */
 static void append_declarations(
 	const struct source_variable *variables, size_t count, struct text *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds what a kernel uses of its source. A part of the source is a macro's definition, or a
- * declaration outside of functions. It is used if one of its names occurs in a part that is used.
+ * Finds the parts of a source that a kernel uses. A part of the source is a macro's definition, or
+ * a declaration outside of functions. It is used if one of its names occurs in a part that is used.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 
 struct part {
 	struct span names, whole;
-	bool is_enum; /* all words are names */
+	bool is_enum; /* every word in an enum is a name */
 	bool is_used;
 };
 
@@ -74,7 +74,7 @@ static void read_macros(const struct code *code, struct parts *parts)
 	}
 }
 
-/* "#pragma unroll N" is part of a function whose text has no directives. */
+/* Adds the words of "#pragma unroll N", because the text of functions has no directives. */
 static void add_pragmas(const struct code *code, struct name_set *words)
 {
 	struct directive directive;
@@ -84,7 +84,8 @@ static void add_pragmas(const struct code *code, struct name_set *words)
 			add_words(code->text + directive.rest, code->text + directive.end, words);
 }
 
-/* Names are followed by a bracket, a value or the end: "f(", "a[", "n =", "struct s {", "x;". */
+/* Returns whether one of the part's names is used. A bracket, a value or the end follows a name:
+ * "f(", "a[", "n =", "struct s {", "x;". */
 static bool is_used(const struct part *part, const struct name_set *words)
 {
 	for (const char *c = part->names.begin; c < part->names.end; c = text_after_word(c)) {

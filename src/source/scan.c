@@ -9,14 +9,13 @@
 #include "base/text.h"
 #include "source/words.h"
 
-/* ---- characters ---- */
 struct scan_reader {
 	const char *text;
 	size_t at, size;
 	struct code *code;
 };
 
-/* after line splicing; '\0' at the end */
+/* Returns the next character after line splicing, or '\0' at the end. */
 static inline char peek(struct scan_reader *reader)
 {
 	if (reader->at < reader->size && reader->text[reader->at] != '\\')
@@ -68,8 +67,7 @@ static inline void put(struct scan_reader *reader, char c, size_t at)
 	code->text[code->length++] = c ? c : ' ';
 }
 
-/* ---- comments and literals ---- */
-/* Skips `delimiter( ... )delimiter"`, in which lines are not spliced. */
+/* Skips a raw string `delimiter( ... )delimiter"`, in which lines are not spliced. */
 static void skip_raw_string(struct scan_reader *reader)
 {
 	const char *start = reader->text + reader->at, *end = NULL;
@@ -83,7 +81,7 @@ static void skip_raw_string(struct scan_reader *reader)
 	reader->at = end ? (size_t)(end - reader->text) + strlen(close) : reader->size;
 }
 
-/* An unterminated literal ends with its line. */
+/* Skips a literal. If it is unterminated, it ends with its line. */
 static void skip_quoted(struct scan_reader *reader, char quote)
 {
 	for (char c; reader->at < reader->size && (c = peek(reader)) != '\n';) {
@@ -174,7 +172,6 @@ void code_release(struct code *code)
 	*code = (struct code){0};
 }
 
-/* ---- directives ---- */
 static size_t skip_blanks(const struct code *code, size_t at)
 {
 	return at + strspn(code->text + at, " \t\r\v\f");
@@ -229,7 +226,6 @@ bool directive_is(const struct code *code, const struct directive *directive, co
 		code->text + directive->name, text_word_length(code->text + directive->name), name);
 }
 
-/* ---- branches ---- */
 struct groups {
 	struct {
 		size_t group;
@@ -237,10 +233,11 @@ struct groups {
 		bool is_excluded; /* another branch is chosen */
 	} * items;
 	size_t depth, capacity, count;
-	size_t excluded; /* number of excluded groups; 0 if the place belongs to the view */
+	size_t excluded; /* number of excluded groups; 0 if the current position belongs to the view
+			  */
 };
 
-/* chosen[group] is the chosen branch; negative if none is chosen yet. */
+/* Compares the current branch with chosen[group], which is negative if undecided. */
 static void groups_compare(struct groups *groups, const int *chosen)
 {
 	const size_t last = groups->depth - 1;
@@ -265,7 +262,7 @@ static void groups_step(struct groups *groups, enum directive_kind kind)
 	}
 }
 
-/* Chooses the branches around the place. */
+/* Chooses the branches that contain the current position. */
 static void groups_choose(const struct groups *groups, int *chosen)
 {
 	for (size_t i = groups->depth; i > 0 && chosen[groups->items[i - 1].group] < 0; i--)
@@ -278,7 +275,7 @@ static int *scan_choose(const struct code *code, struct branches *branches)
 {
 	struct groups groups = {0};
 	struct directive directive;
-	int *chosen = NULL; /* negative: -1 - the default branch */
+	int *chosen = NULL; /* -1 - default branch until a branch is chosen */
 	size_t branch = 0, capacity = 0;
 	bool is_new = !branches->begun;
 

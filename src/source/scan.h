@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The text with each comment replaced by a blank, each literal by two quotes, and spliced lines
- * joined. text[i] comes from the source between at[i] and at[i + 1]. */
+/* Text with a blank for each comment, two quotes for each literal, and joined spliced lines.
+ * text[i] comes from the source between at[i] and at[i + 1]. */
 struct code {
 	char *text;
 	uint32_t *at;
@@ -40,20 +40,21 @@ bool directive_next(const struct code *code, size_t *from, struct directive *dir
 bool directive_is(const struct code *code, const struct directive *directive, const char *name);
 
 /* ---- one branch of each #if ---- */
-/* The code without directives and untaken branches. text[i] is the code's text[at[i]]. */
+/* Code without directives and untaken branches. text[i] equals text[at[i]] of the code. */
 struct view {
 	char *text;
 	size_t *at;
 	size_t length;
 };
-/* Whether a view has shown each branch, in source order. Zeroed before the first view. */
+/* Flags whether a view has shown each branch, in source order. Must be zero before the first
+ * view. */
 struct branches {
 	bool *had, begun;
 	size_t count, capacity;
 	size_t viewed_bytes;
 };
 enum {
-	VIEWED_BYTES_MAX = 16 << 20 /* of all views after the first */
+	VIEWED_BYTES_MAX = 16 << 20 /* limit on the total size of all views after the first */
 };
 /* The first view takes the first branch of each #if (the second of `#if 0`). Later ones take as
  * many unseen branches as can be combined. Returns false after the last. */

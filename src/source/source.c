@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expansion of includes.
+ * Expands includes.
  */
 #include "source/source.h"
 
@@ -31,7 +31,6 @@ struct expansion {
 
 static enum status expand_file(struct expansion *expansion, const char *root, const char *name);
 
-/* ---- files ---- */
 char *include_normalized(const char *folder, const char *include)
 {
 	CLEANUP(memory_free) char *joined = path_join(folder, include);
@@ -59,7 +58,7 @@ char *include_normalized(const char *folder, const char *include)
 	return NULL;
 }
 
-/* Pipes and devices do not count. */
+/* Returns whether a regular file exists, not a pipe or device. */
 static bool exists_in(const char *root, const char *name)
 {
 	CLEANUP(memory_free) char *path = name ? path_join(root, name) : NULL;
@@ -68,7 +67,7 @@ static bool exists_in(const char *root, const char *name)
 	return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* A link may lead to a folder that is searched. */
+/* Returns whether the file that a link leads to is in a searched folder. */
 static bool is_searched(const struct expansion *expansion, const char *root, const char *name)
 {
 	CLEANUP(memory_free) char *path = path_join(root, name);
@@ -110,8 +109,8 @@ static enum status expand_found(struct expansion *expansion, const char *root, c
 	return STATUS_OK;
 }
 
-/* Looks for "../common/x.h" in the include paths. Sets *root to one, and returns the name below it.
- */
+/* Searches include paths for "../common/x.h". Sets *root to one of them, and returns the name below
+ * it. */
 static char *include_elsewhere(const struct expansion *expansion, const char **root,
 	const char *folder, const char *include)
 {
@@ -129,7 +128,7 @@ static char *include_elsewhere(const struct expansion *expansion, const char **r
 	return NULL;
 }
 
-/* An include that is not found stays for the compiler (compile/toolkit.h). */
+/* Expands an include. A missing file is left to the compiler (compile/toolkit.h). */
 static enum status expand_include(struct expansion *expansion, const char *root, const char *name,
 	const char *include, bool is_system, size_t line)
 {
@@ -151,7 +150,7 @@ static enum status expand_include(struct expansion *expansion, const char *root,
 		(elsewhere = include_elsewhere(expansion, &root, folder, include)) != NULL)
 		return expand_found(expansion, root, elsewhere, name, line);
 	if (!inside && *include != '/' && !exists_in(root, adjacent)) {
-		/* a missing file above the folder, too, is the compiler's */
+		/* a missing file above the folder is left to the compiler, too */
 		while (string_starts_with(include, "../"))
 			include += strlen("../");
 		inside = include_normalized("", include);
@@ -168,7 +167,6 @@ static enum status expand_include(struct expansion *expansion, const char *root,
 	return STATUS_OK;
 }
 
-/* ---- lines ---- */
 static const char *skip_blanks(const char *c, const char *end)
 {
 	while (c < end && (*c == ' ' || *c == '\t' || *c == '\r'))
@@ -176,7 +174,7 @@ static const char *skip_blanks(const char *c, const char *end)
 	return c;
 }
 
-/* Returns `end` if the word is not there. */
+/* Returns the position after the word, or `end` without the word. */
 static const char *skip_word(const char *c, const char *end, const char *word)
 {
 	const size_t length = strlen(word);
@@ -185,7 +183,7 @@ static const char *skip_word(const char *c, const char *end, const char *word)
 	return (size_t)(end - c) >= length && strncmp(c, word, length) == 0 ? c + length : end;
 }
 
-/* Whether only a comment precedes the end of the line. */
+/* Returns whether only a comment precedes the end of the line. */
 static bool is_rest(const char *c, const char *end)
 {
 	c = skip_blanks(c, end);
@@ -210,7 +208,8 @@ static char *plain_include(const char *line, const char *end, bool *is_system)
 		       : NULL;
 }
 
-/* Otherwise messages of the compiler could reveal other files of this machine. */
+/* Refuses an unsupported #include, because compiler messages could reveal other files of this
+ * machine. */
 static enum status refuse_include(
 	struct expansion *expansion, const char *name, const char *line, size_t number)
 {
@@ -230,7 +229,8 @@ static size_t count_lines(const char *text, const char *end)
 	return count;
 }
 
-/* Some standards of C++ replace these by `#` and `\\`, which could hide an include. */
+/* Refuses trigraphs, which some C++ standards replace by `#` and `\\`, which could hide an
+ * include. */
 static enum status refuse_trigraphs(const char *name, const char *text, struct error *err)
 {
 	static const char *const trigraphs[] = {"?"

@@ -2,11 +2,11 @@
  *
  * Expands the includes of kernel sources, so that a hash of the text identifies the source.
  *
- * `#include "x"` is looked for in the folder of the including file, then in each include path of
- * the family, then in each template folder; `#include <x>` in the include paths, else it stays for
- * the compiler (compile/toolkit.h). A file is expanded once, also inside `#if`. Symbolic links may
- * lead only into folders that are searched. `#line` directives have names below the template folder
- * ("common/mma.cuh"), never a path of this machine.
+ * `#include "x"` is searched for in the folder of the including file, in each include path of the
+ * family, then in each template folder. `#include <x>` is searched for only in the include paths,
+ * else left to the compiler (compile/toolkit.h). A file is expanded only once, even inside `#if`.
+ * Symbolic links may lead only into folders that are searched. `#line` directives have names below
+ * the template folder ("common/mma.cuh"), never a path of this machine.
  */
 #ifndef SOURCE_SOURCE_H
 #define SOURCE_SOURCE_H
@@ -24,16 +24,16 @@ enum status source_expand(const char *root, const char *name, const char *const 
  */
 char *include_normalized(const char *folder, const char *include);
 
-/* Makes a text that represents a program in hashes: the words of its command, NULL-terminated, with
- * hashes of the files that they name in the JSON's folder. The caller frees *source. */
+/* Makes a text that represents a program in hashes: the words of its NULL-terminated command, with
+ * hashes of the files in the JSON's folder that the words name. The caller frees *source. */
 enum status source_of_command(
 	const char *json_file, const char *const *command, char **source, struct error *err);
 
 /* Folders of the files that a JSON file names. */
 struct source_place {
 	const char *root; /* the template folder, or the folder of an own kernel's file */
-	/* below root, with which names begin ("gemm/mma.cu"); NULL for an own kernel, whose files
-	 * may be anywhere */
+	/* folder below root with which names begin ("gemm/mma.cu"); NULL for an own kernel, whose
+	 * files may be in any folder */
 	const char *folder;
 };
 

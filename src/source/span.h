@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts of a source text without comments and literals (source/scan.h).
+ * Parts of a source text from which comments and literals were removed (source/scan.h).
  */
 #ifndef SOURCE_SPAN_H
 #define SOURCE_SPAN_H
@@ -17,20 +17,20 @@ enum {
 };
 
 struct span span_of(const char *text);
-/* The word that begins here, or an empty span. */
+/* Returns the word that begins at c, or an empty span. */
 struct span span_word(const char *c);
-/* The word that ends here, in a text from `begin`. */
+/* Returns the word that ends at `end`; the text starts at `begin`. */
 struct span span_word_before(const char *begin, const char *end);
-/* The word before the place, with white space between them. */
+/* Returns the word before c, skipping white space. */
 struct span span_previous(struct span text, const char *c);
 bool span_is(struct span span, const char *text);
 bool span_equal(struct span a, struct span b);
 bool span_has(struct span span, const char *text);
 bool span_ends(struct span span, const char *text);
-/* Whether it has only letters, digits and underscores. */
+/* Returns whether the span has only letters, digits and underscores. */
 bool span_is_word(struct span span);
 char *span_copy(struct span span);
-/* Removes white space at both ends; span_bare() also removes parentheses around the whole. */
+/* Removes white space at both ends. span_bare() also removes enclosing parentheses. */
 struct span span_trim(struct span span);
 struct span span_bare(struct span span);
 
@@ -38,16 +38,17 @@ struct span span_bare(struct span span);
  * most SPAN_PARTS_MAX. */
 size_t span_split(
 	struct span whole, const char *brackets, char separator, struct span parts[SPAN_PARTS_MAX]);
-/* Splits what is in the brackets that open here; 0 if they stay open. */
+/* Splits the text in the brackets that begin at `open`. Returns 0 if they are not closed. */
 size_t span_list(const char *open, const char *brackets, struct span parts[SPAN_PARTS_MAX]);
 
-/* Finds a word or words ("object.member") behind `last`, or from the beginning if it is NULL. */
+/* Finds a word or words ("object.member") after `last`, or from the beginning if `last` is NULL. */
 const char *span_next(struct span text, struct span word, const char *last);
 const char *span_find(struct span text, struct span word);
-/* Finds "name = value" or "name[] = value" up to a comma or a semicolon, in the same way. */
+/* Finds "name = value" or "name[] = value" after `last`. The value ends at a comma or a
+ * semicolon. */
 const char *span_next_value(
 	struct span text, struct span name, const char *last, struct span *value);
-/* Replaces each place of a word or of words that is no member. */
+/* Replaces each occurrence of a word or words, except as a member. */
 void span_replace(char **text, const char *word, const char *with);
 
 #endif

@@ -8,11 +8,10 @@
 #include "source/words.h"
 
 enum {
-	DEPTH_MAX = 8 /* of variables whose definitions read others */
+	DEPTH_MAX = 8 /* nesting of variables in definitions */
 };
 
-/* ---- places ---- */
-/* Members are no uses. */
+/* Finds the next use of the name, except as a member. */
 static const char *next_use(const char *c, const char *begin, const char *name)
 {
 	for (; *c; c = text_after_word(c))
@@ -29,8 +28,7 @@ static const char *skip_back(const char *begin, const char *c)
 	return c;
 }
 
-/* ---- reads and writes ---- */
-/* "atomicAdd(&x[i], 1)" */
+/* Returns whether c is in a call such as "atomicAdd(&x[i], 1)". */
 static bool is_in_atomic(const char *begin, const char *c)
 {
 	const char *word;
@@ -43,7 +41,7 @@ static bool is_in_atomic(const char *begin, const char *c)
 	return string_starts_with(word, "atomic") || string_starts_with(word, "gpuAtomic");
 }
 
-/* Skips the selection of a part of an element: ")", ".x", "[0]". */
+/* Skips text that selects a part of an element: ")", ".x", "[0]". */
 static const char *after_element(const char *c)
 {
 	for (c = text_skip(c); c && (*c == ')' || *c == '.' || *c == '['); c = c ? text_skip(c) : c)
@@ -77,7 +75,6 @@ struct tensor_use tensor_use_read(const char *body, const char *name)
 	return use;
 }
 
-/* ---- shapes ---- */
 struct shape_reader {
 	const char *body;
 	const struct launch_site *site;
@@ -95,7 +92,7 @@ static size_t split(struct span whole, char operator, struct span parts[SPAN_PAR
 	return count;
 }
 
-/* Whether the expression consists of sizes and numbers. */
+/* Returns whether the expression consists of sizes and numbers. */
 static bool is_size(const struct shape_reader *reader, struct span span)
 {
 	for (const char *c = span.begin; c < span.end; c = text_after_word(c)) {
@@ -130,7 +127,7 @@ static bool add_text(struct shape_reader *reader, const char *text)
 	return text != NULL;
 }
 
-/* The bound of a comparison or of an argument of a macro. */
+/* Returns the bound in a comparison or in an argument of a macro. */
 static struct span bound_at(const char *begin)
 {
 	const char *c = begin;
@@ -187,7 +184,7 @@ static bool read_variable(struct shape_reader *reader, struct span name, int dep
 	       read_extents(reader, span_bare(found), depth - 1);
 }
 
-/* Reads "a * S * T": the extents of a, then S and T. */
+/* Reads "a * S * T" as the extents of a, then S and T. */
 static bool read_product(
 	struct shape_reader *reader, const struct span *factors, size_t count, int depth)
 {
@@ -211,7 +208,7 @@ static bool read_product(
 	return reader->count > before;
 }
 
-/* Of "a * S + b * T + c" the term with the most factors tells the shape. */
+/* Reads the shape from the term with the most factors, as in "a * S + b * T + c". */
 static bool read_extents(struct shape_reader *reader, struct span index, int depth)
 {
 	struct span terms[SPAN_PARTS_MAX], factors[SPAN_PARTS_MAX];
@@ -248,7 +245,7 @@ size_t tensor_shape_read(const char *body, const char *name, const struct launch
 		struct shape_reader reader = {body, site, sizes, found, 0};
 		const char *open = text_skip(c + strlen(name)), *end = NULL;
 
-		if (string_starts_with(open, "+=")) /* indices count from there */
+		if (string_starts_with(open, "+=")) /* later indices count from the moved pointer */
 			break;
 		if (*open == ',') {
 			if (!count && is_in_atomic(body, c))
@@ -271,8 +268,7 @@ size_t tensor_shape_read(const char *body, const char *name, const struct launch
 	return count;
 }
 
-/* ---- grids ---- */
-/* "blockDim.x" of "blockIdx.x * blockDim.x + threadIdx.x"; or NULL */
+/* Returns "blockDim.x" for "blockIdx.x * blockDim.x + threadIdx.x", or NULL. */
 static char *step_of(struct span index, const char *of_block, char axis, const char *block)
 {
 	struct span terms[SPAN_PARTS_MAX], factors[SPAN_PARTS_MAX];

@@ -7,7 +7,7 @@
 #include "source/span.h"
 #include "source/words.h"
 
-/* What is in the brackets behind the first `word`, or an empty span. */
+/* Returns the text in the brackets after the first `word`, or an empty span. */
 static struct span behind(struct span span, const char *word, char open)
 {
 	for (const char *c = NULL; (c = span_next(span, span_of(word), c)) != NULL;) {
@@ -19,7 +19,8 @@ static struct span behind(struct span span, const char *word, char open)
 	return (struct span){span.end, span.end};
 }
 
-/* The only argument of the kernel in "assume_divisible<8>(columns)"; or NULL. */
+/* Returns the only kernel argument in an expression such as "assume_divisible<8>(columns)", or
+ * NULL. */
 static const char *argument_in(
 	const struct source_kernel *kernel, struct span span, bool is_pointer)
 {
@@ -61,8 +62,8 @@ static enum tile_place place_read(struct span body, struct span index, unsigned 
 	return TILE_AT_BLOCK;
 }
 
-/* Reads the loads and stores, and the indices of the first one. A store has the tile before them.
- */
+/* Reads loads and stores, and the indices of the first. In a store, the tile precedes the
+ * indices. */
 static void read_uses(struct span body, struct span name, struct tile_view *view)
 {
 	for (const char *c = NULL;
@@ -89,7 +90,7 @@ static void read_uses(struct span body, struct span name, struct tile_view *view
 	}
 }
 
-/* "in" of "const auto in = " */
+/* Returns "in" for "const auto in = ". */
 static struct span variable_before(struct span body, const char *at)
 {
 	const char *equals = at;

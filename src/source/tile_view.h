@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads how a tile kernel cuts its tensors into tiles, without a compiler:
+ * Reads how a tile kernel divides its tensors into tiles, without a compiler:
  *
  *	const auto in = ct::partition_view(
  *		ct::tensor_span(x, ct::extents(rows, columns)), ct::shape<ROWS, COLUMNS>());
@@ -11,17 +11,18 @@
 
 #include "source/kernel_source.h"
 
-/* Where the tiles of a block are, in one dimension of the tensor. */
+/* Position of a block's tiles in one dimension of the tensor. */
 enum tile_place {
 	TILE_ANYWHERE,
-	TILE_AT_BLOCK, /* at the block's index of an axis: the grid covers the dimension */
-	TILE_WHOLE,    /* at 0 only: the tile covers the dimension */
+	TILE_AT_BLOCK, /* at the block's index along an axis, so that the grid covers the dimension
+			*/
+	TILE_WHOLE,    /* only at 0, so that the tile covers the dimension */
 };
 
 struct tile_dimension {
-	char *extent, *tile; /* "rows", "ROWS": a key or number, and a macro or number */
+	char *extent, *tile; /* a key or number ("rows"); a macro or number ("ROWS") */
 	enum tile_place place;
-	unsigned axis; /* of TILE_AT_BLOCK: 0 for x */
+	unsigned axis; /* for TILE_AT_BLOCK; 0 is x */
 };
 
 enum {
@@ -36,8 +37,8 @@ struct tile_view {
 	size_t dimension_count;
 };
 
-/* Returns the number of views, at most TILE_VIEWS_MAX. Those whose tensor, extents or tiles are not
- * plain names or numbers are left out. The caller releases the views. */
+/* Returns the number of views, at most TILE_VIEWS_MAX. Omits views whose tensor, extents or tiles
+ * are not plain names or numbers. The caller releases the views. */
 size_t tile_views_read(const struct source_kernel *kernel, struct tile_view *views);
 void tile_views_release(struct tile_view *views, size_t count);
 

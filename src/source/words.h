@@ -15,7 +15,7 @@ static inline bool text_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Returns the length of the name that begins here, or 0. */
+/* Returns the length of the name at the beginning of the text, or 0. */
 static inline size_t text_word_length(const char *text)
 {
 	size_t length = 0;
@@ -41,7 +41,7 @@ static inline bool text_word_among(const char *text, size_t length, const char *
 	return false;
 }
 
-/* The position after the word or number at c, or after one character. */
+/* Returns the position after the word or number at c, or after one character. */
 static inline const char *text_after_word(const char *c)
 {
 	do
@@ -57,8 +57,8 @@ static inline const char *text_skip(const char *text)
 	return text;
 }
 
-/* The position after the bracket that closes this one, or NULL. A `>` in parentheses closes no `<`.
- */
+/* Returns the position after the bracket that closes the one at `open`, or NULL. A `>` in
+ * parentheses does not close a `<`. */
 static inline const char *text_matching(const char *open)
 {
 	static const char opens[] = "([{<", closes[] = ")]}>";
