@@ -11,9 +11,9 @@
 
 #include "base/file.h"
 
-/* larger than any kernel */
+/* limit that exceeds any kernel */
 static const off_t entry_size_max = (off_t)256 << 20;
-/* of updates of a file's time, which is that of the entry's last use */
+/* interval of updates of a file's time, which records its last use */
 static const time_t touch_interval_s = 3600;
 static const double temporary_age_s = 3600;
 /* The folder is scanned at this interval and after this many bytes. */
@@ -23,9 +23,9 @@ static const uint64_t upkeep_bytes = CACHE_BYTES_MAX / 8;
 
 struct cache {
 	char *folder;       /* FOLDER/kernels */
-	uid_t owner;        /* of valid entries */
-	struct cache *seed; /* or NULL */
-	char *temporary;    /* a folder to remove, or NULL */
+	uid_t owner;        /* owner of valid entries */
+	struct cache *seed; /* may be NULL */
+	char *temporary;    /* folder to remove on close, or NULL */
 	uint64_t written_bytes;
 };
 
@@ -69,7 +69,7 @@ static enum status open_own(struct cache *cache, const char *folder, struct erro
 	return STATUS_OK;
 }
 
-/* Records the time of a scan that is due in a file. */
+/* If a scan is due, records its time in a file. */
 static bool is_due(const struct cache *cache)
 {
 	CLEANUP(memory_free) char *mark = path_join(cache->folder, "swept");
@@ -147,7 +147,6 @@ void cache_close(struct cache *cache)
 	free(cache);
 }
 
-/* The caller frees it. */
 static char *entry_path(const struct cache *cache, const char key[HASH_SIZE])
 {
 	return string_format("%s/%.2s/%s", cache->folder, key, key);
@@ -180,7 +179,7 @@ static void note_use(int fd, const struct stat *info)
 		(void)!futimens(fd, now);
 }
 
-/* A damaged entry of our own cache is removed. */
+/* Reads an entry. Removes a damaged one if the cache is our own. */
 static bool entry_read(const struct cache *cache, const char *path, bool is_own,
 	const char key[HASH_SIZE], struct cache_entry *entry)
 {
@@ -254,7 +253,7 @@ enum status kernel_code_read(const char *path, struct text *code, struct error *
 	return STATUS_OK;
 }
 
-/* Without fsync, because an incomplete file fails its checksum. */
+/* Replaces a file without fsync, because an incomplete file fails its checksum. */
 static enum status write_replacing(const char *path, const struct text *content, struct error *err)
 {
 	CLEANUP(memory_free)
@@ -298,12 +297,11 @@ enum status cache_put(struct cache *cache, const char key[HASH_SIZE],
 	return STATUS_OK;
 }
 
-/* ---- size ---- */
 struct file {
 	char *path;
 	uint64_t size_bytes;
 	double age_s;
-	bool is_entry; /* false: a temporary file */
+	bool is_entry; /* if false, a temporary file */
 };
 
 struct listing {
@@ -325,7 +323,7 @@ static struct listing listing_make(char *folder)
 	for (FTSENT *at; tree && (at = fts_read(tree)) != NULL;) {
 		const bool is_entry = is_key(at->fts_name);
 
-		/* files of other programs, which may lie in a folder that the user chose, stay */
+		/* do not remove files of other programs */
 		if (at->fts_info != FTS_F || at->fts_level != 2 ||
 			strlen(at->fts_parent->fts_name) != 2 ||
 			(!is_entry && !strstr(at->fts_name, TEMPORARY)))

@@ -3,11 +3,11 @@
  * Compiled kernels on disk, found by a hash of all inputs of the compilation. FOLDER/kernels/ab/KEY
  * stores one compile_result; KEY begins with "ab". Several processes may use one folder.
  *
- * An invalid entry, also one of another user or that others may write to, is a miss and is removed.
- * Once a day, and after much was written, the least recently used entries above CACHE_BYTES_MAX and
+ * An invalid entry, or one of another user or that others may write to, is a miss and is removed.
+ * Once a day, and after many writes, the least recently used entries above CACHE_BYTES_MAX and
  * temporary files of killed processes are removed.
  *
- * A second cache, the seed, is read if FOLDER lacks an entry. Only its owner may have write
+ * If FOLDER lacks an entry, a second cache, the seed, is read. Only its owner may have write
  * permission.
  */
 #ifndef COMPILE_CACHE_H
@@ -25,7 +25,7 @@ struct cache;
 enum status cache_open(
 	const char *folder, const char *seed, struct cache **cache, struct error *err);
 void cache_close(struct cache *cache); /* cache may be NULL */
-/* cache_close() removes the folder. */
+/* Opens a cache in a new folder, which cache_close() removes. */
 enum status cache_open_temporary(struct cache **cache, struct error *err);
 
 /* Returns false if there is no valid entry. Does not set from_cache. */
@@ -41,7 +41,7 @@ void cache_trim(struct cache *cache, uint64_t max_bytes);
 struct cache_size {
 	uint64_t kernels, bytes;
 };
-/* All zero if the folder has no cache. */
+/* Returns zeros if the folder has no cache. */
 struct cache_size cache_measure(const char *folder);
 
 #endif

@@ -41,7 +41,7 @@ void cache_key(const struct build_unit *unit, const char *arch, const char *comp
 	hash_finish(hash, key);
 }
 
-/* Whether the image is for the architecture that the entry names, or PTX. */
+/* Returns whether the image is PTX, or is for the architecture that the entry names. */
 static bool is_kernel_for(const struct cache_entry *entry)
 {
 	const struct text *cubin = &entry->result.cubin;

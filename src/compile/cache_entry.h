@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * One file in the cache of kernels: its name and its content.
+ * Names and contents of files in the cache of kernels.
  */
 #ifndef COMPILE_CACHE_ENTRY_H
 #define COMPILE_CACHE_ENTRY_H
 
 #include "compile/compiler.h"
 
-/* `compiler` is an identity, `toolkit` the hash of the headers that the unit includes, or "". */
+/* `compiler` is the compiler's identity, `toolkit` the hash of the headers that the unit includes,
+ * or "". */
 void cache_key(const struct build_unit *unit, const char *arch, const char *compiler,
 	const char *toolkit, char key[HASH_SIZE]);
 

@@ -16,7 +16,7 @@
 #include "process/pool.h"
 
 static const double timeout_default_s = 120; /* time limit per unit */
-/* to read 110 MB from a slow disk and to compile a test kernel */
+/* time limit to read 110 MB from a slow disk and compile a test kernel */
 enum {
 	LOAD_SECONDS = 60
 };
@@ -24,16 +24,17 @@ enum {
 struct compiler {
 	char *worker_path;
 	struct compile_loaded nvrtc;
-	struct cache *cache;        /* NULL: none */
-	struct cache *temporary;    /* for what `cache` cannot store; may be NULL */
+	struct cache *cache;        /* may be NULL */
+	struct cache *temporary;    /* stores kernels that `cache` cannot store; may be NULL */
 	struct error cache_problem; /* the first failure to write */
 	struct toolkit toolkit;
 	struct tile_toolkit tile; /* searched for at the first tile kernel */
 	struct error tile_problem;
-	double timeout_s; /* time limit per unit */
+	/* results have arrived since the last poll */
+	double timeout_s;
 	struct pool pool;
 	size_t pending;
-	bool has_results; /* since the last poll */
+	bool has_results;
 };
 
 struct job {
@@ -53,7 +54,6 @@ static void job_free(struct job *job)
 	free(job);
 }
 
-/* ---- results ---- */
 static void shorten_log(const char *name, struct compile_result *result)
 {
 	const char *path = getenv(COMPILER_LOG);
@@ -94,14 +94,14 @@ bool compile_is_done(const struct compile_result *result)
 	return result->log != NULL;
 }
 
-/* If the cache fails, a GPU's worker reads the kernel from a temporary one. */
+/* Stores a result, in a temporary cache if the cache fails, so that a GPU's worker can read it. */
 static void store(struct compiler *compiler, const struct job *job, struct compile_result *result)
 {
 	const struct cache_entry entry = {
 		job->name, job->arch, (char *)(uintptr_t)job->compiler, *result};
 	struct error err = {0};
 
-	/* others may be the machine's fault */
+	/* other outcomes may be caused by the machine */
 	if (result->outcome != OUTCOME_OK && result->outcome != OUTCOME_COMPILE_FAILED)
 		return;
 	if (compiler->cache &&
@@ -121,7 +121,6 @@ static void compiler_finish(
 	answer(compiler, job, result, false);
 }
 
-/* ---- the processes ---- */
 static void post_load(struct worker *worker, const char *path)
 {
 	const struct compile_request request = {.load = (char *)(uintptr_t)path};
@@ -280,13 +279,13 @@ static enum status find_nvrtc(const struct nvrtc_search *search, const char *wor
 		struct error why = {0};
 
 		status = try_candidate(path, worker_path, worker, loaded, &why);
-		/* once more: memory may have been short */
+		/* try again, because memory may have been short */
 		if (status != STATUS_OK && strstr(why.message, "was killed"))
 			status = try_candidate(path, worker_path, worker, loaded, &why);
 		if (status == STATUS_OK && search->driver_cuda_version &&
 			loaded->major > search->driver_cuda_version / 1000)
 			status = refuse_too_new(search, worker, loaded, &why);
-		/* unknown names of the dynamic loader are in the list of places */
+		/* the list of places has names unknown to the dynamic loader */
 		if (status != STATUS_OK &&
 			(strchr(path, '/') || search->given ||
 				!strstr(why.message, "cannot open shared object")))

@@ -11,12 +11,13 @@
 
 enum {
 	MACHINE_CUDA = 190,      /* EM_CUDA */
-	SYMBOL_IS_KERNEL = 0x10, /* in st_other: STO_CUDA_ENTRY */
+	SYMBOL_IS_KERNEL = 0x10, /* flag in st_other (STO_CUDA_ENTRY) */
 	FORMAT_SIZED = 4,
-	ATTRIBUTE_THREADS = 0x10,     /* format 4: u32 x, y, z of a block */
-	ATTRIBUTE_STACK = 0x11,       /* format 4, for all kernels: u32 symbol, u32 bytes */
-	ATTRIBUTE_REGISTERS = 0x2f,   /* the same with registers */
-	ATTRIBUTE_PARAM = 0x17,       /* format 4: u32, u16 ordinal, u16 offset, u32 with size */
+	ATTRIBUTE_THREADS = 0x10,   /* format 4: block size as u32 x, y, z */
+	ATTRIBUTE_STACK = 0x11,     /* format 4, for all kernels: u32 symbol, u32 bytes */
+	ATTRIBUTE_REGISTERS = 0x2f, /* format 4, for all kernels: u32 symbol, u32 registers */
+	/* format 4: u32, u16 ordinal, u16 offset, u32 that contains the size */
+	ATTRIBUTE_PARAM = 0x17,
 	ATTRIBUTE_PARAM_BYTES = 0x19, /* value: bytes of all parameters; absent if there are none */
 	PARAM_BYTES_SHIFT = 18,
 };
@@ -36,7 +37,7 @@ static bool section_read(const struct cubin *cubin, size_t index, Elf64_Shdr *se
 	       within(cubin, section->sh_offset, section->sh_size);
 }
 
-/* NULL if the string does not end within the table. */
+/* Returns NULL if the string does not end within the table. */
 static const char *table_string(const struct cubin *cubin, const Elf64_Shdr *table, uint64_t offset)
 {
 	const char *string = offset < table->sh_size
@@ -64,7 +65,7 @@ static bool section_find(
 	return false;
 }
 
-/* NOBITS sections have no bytes in the file. */
+/* Skips NOBITS sections, which have no bytes in the file. */
 static bool table_find(const struct cubin *cubin, const char *name, Elf64_Shdr *section)
 {
 	return section_find(cubin, name, "", section) && section->sh_type != SHT_NOBITS;
@@ -186,7 +187,7 @@ bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_var
 	return false;
 }
 
-/* A mangled name has the length before each part: _ZN1a1bE, and _ZL1b with internal linkage. */
+/* In a mangled name, the length precedes each part: _ZN1a1bE, or _ZL1b with internal linkage. */
 void cubin_append_demangled(const char *name, struct text *text)
 {
 	const size_t start = text->length;
@@ -231,11 +232,11 @@ static void param_read(const unsigned char *payload, struct cubin_kernel *kernel
 struct info_record {
 	unsigned char attribute;
 	bool is_sized;
-	uint16_t value; /* in format 4, the bytes of the payload */
+	uint16_t value; /* payload size in bytes (format 4) */
 	const unsigned char *payload;
 };
 
-/* Returns false at the end, or if the format is unknown. */
+/* Reads the next record. Returns false at the end, or if the format is unknown. */
 static bool info_next(const struct cubin *cubin, const Elf64_Shdr *section, size_t *at,
 	struct info_record *record)
 {
@@ -271,11 +272,11 @@ static uint32_t info_read(
 	return bytes;
 }
 
-/* Sizes that contradict the total are not known. */
+/* Discards sizes that contradict the total. */
 static void params_check(
 	const struct cubin *cubin, const char *name, uint32_t bytes, struct cubin_kernel *kernel)
 {
-	Elf64_Shdr constants; /* of the parameters; every kernel has it */
+	Elf64_Shdr constants; /* section of the parameters, which every kernel has */
 	uint32_t sum = 0;
 
 	if (kernel->param_count < 0 && !bytes &&
@@ -290,7 +291,7 @@ static void params_check(
 		kernel->param_count = -1;
 }
 
-/* SIZE_MAX: there is none */
+/* Returns SIZE_MAX if there is no such kernel. */
 static size_t kernel_find(const struct cubin *cubin, const char *name)
 {
 	for (size_t i = 0; i < symbol_count(cubin); i++) {
@@ -327,7 +328,7 @@ static int32_t word_at(const unsigned char *bytes)
 	return word > INT32_MAX ? INT32_MAX : (int32_t)word;
 }
 
-/* 0: more than any GPU can launch */
+/* Returns the threads of a block, or 0 if that exceeds every GPU. */
 static int32_t block_threads(const unsigned char *payload)
 {
 	int64_t threads = 1;
@@ -372,12 +373,11 @@ void cubin_resources(
 		resources->flags |= FLAG_MASK(SPILLS);
 }
 
-/* ---- instructions ---- */
 const char *const cubin_instruction_names[CUBIN_INSTRUCTIONS] = {
 	"HMMA", "QMMA", "HGMMA", "QGMMA", "UTCHMMA", "UTCQMMA", "LDGSTS", "UTMALDG", "UTMASTG"};
 
-/* The lowest nine of an instruction's 128 bits are its operation; tcgen05 has one for all types.
- * NVIDIA documents no encoding: nvdisasm shows these for sm_80 to sm_120. */
+/* The lowest nine of an instruction's 128 bits encode its operation, which for tcgen05 is the same
+ * for all types. The encoding is undocumented; nvdisasm shows these codes for sm_80 to sm_120. */
 void cubin_instructions(
 	const struct cubin *cubin, const char *name, uint32_t counts[CUBIN_INSTRUCTIONS])
 {

@@ -19,7 +19,7 @@ enum {
 	CUBIN_PARAMS_MAX = 64
 };
 
-/* a view of the caller's bytes */
+/* A view of the caller's bytes. */
 struct cubin {
 	const unsigned char *data;
 	size_t size, section_count;
@@ -28,16 +28,16 @@ struct cubin {
 };
 
 struct cubin_kernel {
-	int32_t param_count; /* -1: not known */
+	int32_t param_count; /* -1 if not known */
 	uint32_t param_bytes[CUBIN_PARAMS_MAX];
 };
 
 enum status cubin_open(struct cubin *cubin, const void *data, size_t size, struct error *err);
 
-/* Whether the bytes begin like a cubin for this compute capability (90 for 9.0). */
+/* Returns whether the bytes begin like a cubin for this compute capability (90 for 9.0). */
 bool cubin_is_for(const void *data, size_t size, int compute_capability);
 
-/* Borrowed; NULL if there are fewer kernels. */
+/* Returns a borrowed name, or NULL if there are fewer kernels. */
 const char *cubin_kernel_name(const struct cubin *cubin, size_t index);
 
 /* A variable in __device__ or __constant__ memory. The name is borrowed. */
@@ -45,21 +45,21 @@ struct cubin_variable {
 	const char *name;
 	uint64_t bytes;
 	bool is_constant;
-	bool is_zeroed; /* false: it has initial values */
+	bool is_zeroed; /* if false, the variable has initial values */
 };
 bool cubin_variable_at(const struct cubin *cubin, size_t index, struct cubin_variable *variable);
-/* Appends "a::b" for _ZN1a1bE, or a name that is not mangled so. */
+/* Appends "a::b" for _ZN1a1bE, and other names unchanged. */
 void cubin_append_demangled(const char *name, struct text *text);
 
 bool cubin_has_kernel(const struct cubin *cubin, const char *name);
 /* Returns false if there is no kernel with this name. */
 bool cubin_kernel_find(const struct cubin *cubin, const char *name, struct cubin_kernel *kernel);
 
-/* Fills in what the cubin has of registers, static shared memory, stack and threads per block. */
+/* Sets the registers, static shared memory, stack and threads per block that the cubin states. */
 void cubin_resources(
 	const struct cubin *cubin, const char *name, struct kernel_resources *resources);
 
-/* Instructions of tensor cores and of copies into shared memory. */
+/* Instructions of tensor cores and of asynchronous copies. */
 enum {
 	CUBIN_INSTRUCTIONS = 9
 };

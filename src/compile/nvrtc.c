@@ -24,18 +24,18 @@ static const struct library_entry calls[] = {
 	{"nvrtcGetTileIR", offsetof(struct nvrtc_functions, tile_ir), 0},
 };
 
-/* Options that older versions lack, with the word for each in their messages. */
+/* Options that older versions lack, with the word that identifies each in messages. */
 static const struct extra {
 	const char *name;
 	const char *option;
 } extras[] = {
-	/* it would make compile times wrong */
+	/* a cache would make compile times wrong */
 	{"no-cache", "--no-cache"},
 	/* setrlimit() affects the whole process */
 	{"modify-stack-limit", "--modify-stack-limit=false"},
 	{"device-int128", "--device-int128"},
-	/* prevents a search of the working folder; not for sources with headers of the
-	 * toolkit, which include their neighbours */
+	/* prevents a search of the working folder; not for sources with toolkit headers, which
+	 * include their neighbours */
 	{"no-source-include", "--no-source-include"},
 };
 
@@ -89,8 +89,8 @@ char *nvrtc_file_build(const char *path)
 	return string_copy(build);
 }
 
-/* NVRTC opens its second library by its bare name. If that is not on the loader's path (wheels),
- * opening the file first makes the name known. */
+/* NVRTC opens its second library by its bare name. If the library is not on the loader's path (as
+ * in wheels), opening its file first makes the name known. */
 static void open_builtins(struct nvrtc *nvrtc)
 {
 	CLEANUP(memory_free) char *folder = path_parent(nvrtc->library.path);
@@ -156,7 +156,7 @@ static nvrtcResult get_text(
 	return result;
 }
 
-/* Names with C linkage are not mangled; the compiler must be asked for others. */
+/* Returns whether the name is mangled, so that NVRTC must be queried. */
 static bool needs_lowering(const struct build_unit *unit, const char *entry)
 {
 	return !unit->is_tile && (!name_is_valid(entry) || !strstr(unit->source, "extern \"C\""));
@@ -229,7 +229,6 @@ static nvrtcResult compile_once(struct nvrtc *nvrtc, const struct build_unit *un
 	return result;
 }
 
-/* ---- hints ---- */
 static bool is_of_toolkit(const struct toolkit *toolkit, const char *file)
 {
 	for (size_t i = 0; toolkit && i < toolkit->folder_count; i++)
@@ -238,7 +237,7 @@ static bool is_of_toolkit(const struct toolkit *toolkit, const char *file)
 	return string_starts_with(file, "__nv_");
 }
 
-/* The unit's -D macro that occurs in the line, or NULL. */
+/* Returns the unit's -D macro that occurs in the line, or NULL. */
 static const char *macro_in(const struct build_unit *unit, const char *line, size_t *length)
 {
 	for (size_t i = 0; i < unit->option_count; i++) {
@@ -430,7 +429,7 @@ enum status nvrtc_try(struct nvrtc *nvrtc, struct error *err)
 	const struct build_unit unit = {.name = name, .source = source};
 	char build[48] = "";
 
-	/* PTX for an old architecture works with every version, and states the build */
+	/* Every version compiles PTX for an old architecture, and PTX states the build. */
 	if (nvrtc_compile(nvrtc, &unit, NULL, "compute_80", NULL, &image, &log) != OUTCOME_OK)
 		return error_set(err, STATUS_NO_DEVICE, "%s: cannot compile an empty kernel: %s",
 			nvrtc->library.path, text_string(&log));

@@ -32,7 +32,7 @@ struct nvrtc_functions {
 #define CALL(member, name) __typeof__(name) *member;
 	NVRTC_CALLS(CALL)
 #undef CALL
-	/* for tile kernels; NULL before CUDA 13.3 */
+	/* functions for tile kernels; NULL before CUDA 13.3 */
 	nvrtcResult (*tile_ir_size)(nvrtcProgram, size_t *);
 	nvrtcResult (*tile_ir)(nvrtcProgram, char *);
 };
@@ -43,11 +43,12 @@ struct nvrtc {
 	int major, minor;
 	bool refused_extras[4];
 	struct name_set missing;
-	char identity[96]; /* "NVRTC 13.0 (V13.0.88)", as nvrtcVersion() hides patch releases */
+	char identity[96]; /* "NVRTC 13.0 (V13.0.88)", with the build because nvrtcVersion() hides
+			      patch releases */
 };
 
-/* path is a file, or a name for the dynamic loader. The caller releases nvrtc also after a failure.
- */
+/* path is a file, or a name for the dynamic loader. The caller releases nvrtc even after a
+ * failure. */
 enum status nvrtc_load(struct nvrtc *nvrtc, const char *path, struct error *err);
 void nvrtc_release(struct nvrtc *nvrtc);
 

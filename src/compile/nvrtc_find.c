@@ -15,7 +15,8 @@ enum {
 	GROUP_USUAL,
 	RANKS_OF_GROUP = 100000,
 	MAJOR_OLDEST = 11, /* the first version that produces cubins */
-	MAJOR_NEWEST = 19, /* with the dynamic loader; files in folders may be newer */
+	/* newest name tried with the dynamic loader; files in folders may be newer */
+	MAJOR_NEWEST = 19,
 };
 
 /* Patterns below a toolkit, a folder with Python packages, and the program's folder. */
@@ -46,7 +47,7 @@ struct nvrtc_search nvrtc_search(
 	};
 }
 
-/* Reads "libnvrtc.so.13.0.88", or the minor version from a folder "cuda-13.0". */
+/* Reads the version from "libnvrtc.so.13.0.88", or the minor version from a folder "cuda-13.0". */
 static void version_of(const char *path, int *major, int *minor)
 {
 	CLEANUP(memory_free) char *real = realpath(path, NULL);
@@ -146,7 +147,7 @@ void nvrtc_find(const struct nvrtc_search *search, struct nvrtc_candidates *cand
 	} places[] = {
 		{search->cuda_home, TOOLKIT, GROUP_HOME},
 		{search->cuda_path, TOOLKIT, GROUP_HOME},
-		/* bin/tiletune of pip, with the wheels that it requires */
+		/* wheels next to a bin/tiletune that pip installed */
 		{search->executable_folder, "/.." WHEELS, GROUP_NEAR},
 		{search->system_root, "/usr/local/{cuda,cuda-*}" TOOLKIT, GROUP_USUAL},
 		{search->virtual_env, WHEELS, GROUP_USUAL},

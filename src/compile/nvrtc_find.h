@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists files that may be NVRTC, best first. README.md of this folder has the places. Only
- * versioned names (libnvrtc.so.13) count. Nothing is loaded, as a damaged library must not harm
- * this process.
+ * Lists files that may be NVRTC, best first, in the places of README.md. Only versioned names
+ * (libnvrtc.so.13) count. No file is loaded, because a damaged library must not harm this process.
  */
 #ifndef COMPILE_NVRTC_FIND_H
 #define COMPILE_NVRTC_FIND_H
@@ -12,7 +11,7 @@
 
 #include "base/text.h"
 
-/* NVIDIA's wheels below a folder with Python packages */
+/* Pattern of NVIDIA's wheels below a Python environment. */
 #define CUDA_WHEELS "/lib/python3*/{site,dist}-packages/nvidia/cu*"
 
 /* Finds the paths that match a pattern (GLOB_BRACE) below a folder, whose name is literal. Returns
@@ -27,13 +26,12 @@ struct nvrtc_search {
 	const char *executable_folder;
 	const char *system_root; /* "" except in tests */
 	bool loader;
-	int driver_cuda_version; /* 13000 for 13.0; 0: no limit */
+	int driver_cuda_version; /* 13000 for 13.0; 0 sets no limit */
 };
 
 struct nvrtc_candidate {
 	char *path; /* a file, or a bare name for the dynamic loader */
-	int rank; /* by the row of the table in README.md, and then by the version; lower is better
-		   */
+	int rank;   /* row of the table in README.md, then version; lower is better */
 };
 
 struct nvrtc_candidates {

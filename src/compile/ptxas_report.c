@@ -12,8 +12,9 @@ enum {
 struct ptxas_report {
 	struct compiler_entry *entries;
 	size_t count;
-	struct compiler_entry *current; /* being compiled; NULL: not a named entry */
-	bool in_callee;                 /* the properties are of a function that the entry calls */
+	/* entry being compiled; NULL if it is not in the unit's list */
+	struct compiler_entry *current;
+	bool in_callee; /* the properties belong to a function that the entry calls */
 };
 
 /* Remarks of ptxas, by code or by words, because codes differ between releases. */
@@ -29,7 +30,7 @@ static const struct remark {
 	{"wgmma.mma_async instructions are serialized", FLAG_MASK(WGMMA_SERIALIZED)},
 };
 
-/* NULL: not a named entry */
+/* Returns NULL if the name is not an entry of the unit. */
 static struct compiler_entry *entry_find(
 	const struct ptxas_report *report, const char *name, const char *end)
 {
@@ -49,7 +50,7 @@ static const char *after(const char *line, const char *words)
 	return found ? found + strlen(words) : NULL;
 }
 
-/* Returns `otherwise` if the line does not have the words. */
+/* Returns the number before the words, or `otherwise` if the line lacks them. */
 static int32_t number_before(const char *line, const char *words, int32_t otherwise)
 {
 	const char *found = strstr(line, words), *number = found;
@@ -68,7 +69,7 @@ static int32_t sum(int32_t a, int32_t b)
 	return a > INT32_MAX - b ? INT32_MAX : a + b;
 }
 
-/* "1128 bytes stack frame, 1772 bytes spill stores, 1804 bytes spill loads" */
+/* Reads "1128 bytes stack frame, 1772 bytes spill stores, 1804 bytes spill loads". */
 static void read_properties(const char *line, bool in_callee, struct kernel_resources *resources)
 {
 	if (!in_callee)
@@ -79,8 +80,8 @@ static void read_properties(const char *line, bool in_callee, struct kernel_reso
 		sum(resources->spill_load_bytes, number_before(line, " bytes spill loads", 0));
 }
 
-/* "Used 48 registers, used 1 barriers, 1200 bytes smem, 364 bytes cmem[0]". Parts that are 0 are
- * missing. */
+/* Reads "Used 48 registers, used 1 barriers, 1200 bytes smem, 364 bytes cmem[0]". ptxas omits
+ * numbers that are 0. */
 static void read_usage(const char *line, struct kernel_resources *resources)
 {
 	resources->regs_per_thread = number_before(line, " registers", -1);
@@ -158,7 +159,7 @@ void ptxas_report_read(
 	}
 }
 
-/* warnings come first */
+/* Finds the first error, which follows the warnings. */
 static const char *first_error(const char *log)
 {
 	static const char *const words[] = {"error", "fatal", "Error"};

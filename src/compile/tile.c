@@ -17,7 +17,6 @@
 #include "compile/nvrtc.h"
 #include "compile/nvrtc_find.h"
 
-/* ---- finding the toolkit ---- */
 static const char install_hint[] =
 	"pip install \"tiletune[tile]\", or name a folder of CUDA 13.3 or newer in TILETUNE_TILE";
 
@@ -41,7 +40,7 @@ static const struct {
 		"include/crt/cuda_tile.h (package nvidia-cuda-crt)"},
 };
 
-/* NVRTC compiles tile kernels since CUDA 13.3. */
+/* Returns whether a build precedes CUDA 13.3, the first with tile kernels. */
 static bool is_old(const char *build)
 {
 	int major, minor;
@@ -49,7 +48,7 @@ static bool is_old(const char *build)
 	return sscanf(build, "V%d.%d", &major, &minor) == 2 && 100 * major + minor < 1303;
 }
 
-/* Appends what an incomplete folder with an assembler lacks. */
+/* Uses a folder with an assembler if it is complete. Otherwise appends what it lacks. */
 static void take_folder(const char *folder, struct tile_toolkit *toolkit, struct text *lacks)
 {
 	glob_t files[PART_COUNT] = {0};
@@ -97,7 +96,7 @@ enum status tile_toolkit_find(
 	CLEANUP(text_release) struct text lacks = {0};
 
 	*toolkit = (struct tile_toolkit){0};
-	/* no other place than one that the user names */
+	/* a place that the user names excludes all others */
 	for (size_t i = 0; i < (given && *given ? 1 : ARRAY_COUNT(places)); i++) {
 		glob_t folders = {0};
 
@@ -126,14 +125,13 @@ void tile_toolkit_release(struct tile_toolkit *toolkit)
 	*toolkit = (struct tile_toolkit){0};
 }
 
-/* ---- the assembler ---- */
-/* It takes 1 to 24 s. The limit of the whole compilation is longer, so that this process survives
- * an assembler that does not end. */
+/* The assembler takes 1 to 24 s. The limit of the compilation is longer, so that this process
+ * survives an assembler that hangs. */
 enum {
 	limit_seconds = 100
 };
 
-/* posix_spawn cannot set the signal at the end of this process. */
+/* Runs in a forked child, because posix_spawn cannot request a signal at the parent's end. */
 static _Noreturn void become_assembler(
 	char *const *arguments, char *const *environment, int output_fd)
 {
@@ -171,7 +169,7 @@ static enum outcome wait_assembler(pid_t pid, struct text *log)
 	return OUTCOME_COMPILE_CRASHED;
 }
 
-/* The child inherits it, and both processes can open its path. */
+/* A file that the child inherits and both processes can open by path. */
 struct memory_file {
 	int fd;
 	char path[32];

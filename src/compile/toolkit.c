@@ -38,8 +38,8 @@ void stand_ins_add(struct stand_ins *all, const char *name, const char *text)
 	all->texts[all->count++] = string_copy(text);
 }
 
-/* Each stand-in begins with a comment that lists its names, "a.h b.h ?c.h". A toolkit's file
- * replaces a name with a question mark. `@` becomes the name. */
+/* Each stand-in begins with a comment that lists its names, "a.h b.h ?c.h". A name with a question
+ * mark is used only if the toolkit lacks the file. `@` in the text becomes the name. */
 struct stand_ins toolkit_stand_ins(const struct toolkit *toolkit)
 {
 	struct stand_ins all = {0};
@@ -79,8 +79,8 @@ void stand_ins_release(struct stand_ins *all)
 	*all = (struct stand_ins){0};
 }
 
-/* nvcc includes these by <utility> and <cmath> before every source. They take time, so only sources
- * that use such a name include them. */
+/* nvcc includes these headers before every source. They take time to compile, so only sources that
+ * use one of their names include them. */
 const char *toolkit_implied(const char *source, size_t index)
 {
 	static const struct {
@@ -114,7 +114,6 @@ bool toolkit_is_included(const char *source)
 	return strstr(source, "#include <") || toolkit_implied(source, 0);
 }
 
-/* ---- finding the folders ---- */
 static bool add_folder(struct toolkit *toolkit, const char *base, const char *below)
 {
 	static const char *const marks[] = {"cuda_fp16.h", "cub/cub.cuh", "curand_kernel.h"};
@@ -184,8 +183,8 @@ static void add_contents(struct hash *hash, const char *path)
 		hash_add(hash, content.data, content.length);
 }
 
-/* Hashes the names and sizes of all files, and the contents of those that state a version or are
- * CUDA's own, of which one changes with every release. */
+/* Hashes names and sizes of all files, and contents of files that state a version or are CUDA's
+ * own, of which at least one changes with every release. */
 static void add_folder_files(struct hash *hash, char *folder)
 {
 	CLEANUP(memory_free) char *versions = path_join(folder, "../version.json");

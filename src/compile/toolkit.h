@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Headers of the CUDA toolkit, which the compiler reads itself, and stand-ins for others. Includes
- * of the source's own files are expanded beforehand (source/source.h).
+ * Headers of the CUDA toolkit, which the compiler reads itself, and stand-ins for missing headers.
+ * Includes of the source's own files are expanded beforehand (source/source.h).
  */
 #ifndef COMPILE_TOOLKIT_H
 #define COMPILE_TOOLKIT_H
@@ -16,31 +16,31 @@ enum {
 };
 
 struct toolkit {
-	char *folders[TOOLKIT_FOLDERS_MAX]; /* CCCL and cuRAND may have their own */
-	size_t folder_count;                /* 0: no toolkit found */
-	char hash[HASH_SIZE];               /* "": not computed yet */
+	char *folders[TOOLKIT_FOLDERS_MAX]; /* CCCL and cuRAND may have separate folders */
+	size_t folder_count;                /* 0 if no toolkit was found */
+	char hash[HASH_SIZE];               /* "" if not computed yet */
 };
 
-/* Finds the toolkit of the library, else that of CUDA_HOME or CUDA_PATH, else one in a usual place.
- */
+/* Finds the toolkit that contains the library, else that of CUDA_HOME or CUDA_PATH, else one in a
+ * usual place. */
 void toolkit_find(const char *library_path, struct toolkit *toolkit);
 void toolkit_release(struct toolkit *toolkit);
-/* The header number `index` that a source uses without an include, as with nvcc; NULL after the
- * last. A header may come twice. */
+/* Returns the header number `index` that a source uses without an include, as with nvcc, or NULL. A
+ * header may occur twice. */
 const char *toolkit_implied(const char *source, size_t index);
-/* Whether an expanded source includes or implies any header. */
+/* Returns whether an expanded source includes or implies any header. */
 bool toolkit_is_included(const char *source);
-/* Differs between releases and between installations with other files. */
+/* Returns a hash that differs between releases, and between installations with different files. */
 const char *toolkit_hash(struct toolkit *toolkit);
 
 /* ---- src/compile/headers ---- */
-extern const char *const toolkit_stand_in_texts[]; /* contents of the files, NULL-terminated */
+extern const char *const toolkit_stand_in_texts[]; /* NULL-terminated contents of the files */
 
 struct stand_ins {
 	char **names, **texts;
 	size_t count;
 };
-/* The stand-ins for what the toolkit, which may be NULL, lacks. */
+/* Returns the stand-ins for headers that the toolkit, which may be NULL, lacks. */
 struct stand_ins toolkit_stand_ins(const struct toolkit *toolkit);
 void stand_ins_add(struct stand_ins *all, const char *name, const char *text);
 void stand_ins_release(struct stand_ins *all);

@@ -17,7 +17,8 @@
 #include "compile/tile.h"
 #include "source/kernel_source.h"
 
-/* A compilation takes 120 to 650 MB of memory. One that exceeds this limit would not end. */
+/* A compilation takes 120 to 650 MB of memory. A compilation that exceeds this limit would not
+ * end. */
 static const rlim_t memory_limit_bytes = (rlim_t)6 << 30;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -72,7 +73,7 @@ static bool has_entries(
 	return true;
 }
 
-/* The compiler's own message is poor if a name such as "sgemn<32>" does not exist. */
+/* Explains that an entry such as "sgemn<32>" does not exist. */
 static void explain_entries(const struct build_unit *unit, struct text *log)
 {
 	CLEANUP(kernel_source_release) struct kernel_source source = {0};
@@ -99,7 +100,7 @@ static void explain_entries(const struct build_unit *unit, struct text *log)
 	*log = said;
 }
 
-/* A kernel without C linkage in a source that has others with it: _Z4gemmPf for gemm. */
+/* Finds the mangled name (_Z4gemmPf) of an entry (gemm) if only other kernels have C linkage. */
 static void find_symbols(const struct cubin *cubin, struct compile_result *result)
 {
 	for (size_t i = 0; i < result->entry_count; i++) {
@@ -154,7 +155,7 @@ static char *find_redefined(const char *log, const struct build_unit *unit)
 
 #define TOO_MUCH_SMEM "uses too much shared data"
 
-/* With -v, NVRTC does not return the assembler's error. */
+/* Explains a failed assembly, because with -v NVRTC does not return the assembler's error. */
 static void explain_silence(const char *report, struct text *log)
 {
 	static const char mark[] = " bytes smem";
@@ -260,7 +261,7 @@ static enum outcome compile_tile(struct nvrtc *nvrtc, const struct compile_unit 
 {
 	CLEANUP(text_release) struct text tile_ir = {0};
 	CLEANUP(memory_free) char *include = path_join(request->tile_folder, "include");
-	/* neither step accepts the suffix of an architecture such as sm_90a */
+	/* neither NVRTC nor the assembler accepts the suffix of an architecture such as sm_90a */
 	const int compute_capability = (int)strtol(request->arch + strlen("sm_"), NULL, 10);
 	CLEANUP(memory_free) char *arch = string_format("sm_%d", compute_capability);
 	CLEANUP(memory_free) char *virtual_arch = string_format("compute_%d", compute_capability);
@@ -350,7 +351,6 @@ int compile_worker_main(void)
 	return (int)status;
 }
 
-/* ---- messages ---- */
 static const struct record_member unit_members[] = {
 	RECORD_VALUE(struct compile_unit, unit.name, "name"),
 	RECORD_VALUE(struct compile_unit, unit.source, "source"),

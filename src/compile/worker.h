@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The worker process loads NVRTC, compiles units, and reads logs and cubins, whose faults cannot
- * harm the main process.
+ * The worker process loads NVRTC, compiles units, and reads logs and cubins. A crash in this work
+ * cannot harm the main process.
  */
 #ifndef COMPILE_WORKER_H
 #define COMPILE_WORKER_H
@@ -10,19 +10,19 @@
 
 #include "compile/compiler.h"
 
-/* The hidden command `worker-compile`. Returns when its input closes. */
+/* Runs the hidden command `worker-compile`. Returns when its input closes. */
 int compile_worker_main(void);
 
 /* ---- messages: lines of JSON ---- */
 struct compile_unit {
 	struct build_unit unit;
 	char *arch;
-	char *tile_folder, *tile_nvrtc; /* for a tile kernel, else NULL */
+	char *tile_folder, *tile_nvrtc; /* set for a tile kernel, else NULL */
 };
 
-/* Has either of the members. */
+/* A request has exactly one of the members. */
 struct compile_request {
-	char *load; /* a library; comes before any unit, and again until one is loaded */
+	char *load; /* library to load, before any unit; repeated until one is loaded */
 	struct compile_unit *compile;
 };
 RECORD_DECLARE(struct compile_request, compile_request_record);
@@ -34,10 +34,10 @@ struct compile_loaded {
 };
 RECORD_DECLARE(struct compile_loaded, compile_loaded_record);
 
-/* without from_cache and path, which the parent sets */
+/* The message lacks from_cache and path, which the parent sets. */
 RECORD_DECLARE(struct compile_result, compile_result_record);
 
-/* Has one of the members. */
+/* An answer has exactly one of the members. */
 struct compile_answer {
 	struct compile_loaded *loaded;
 	struct error error;
