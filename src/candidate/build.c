@@ -236,6 +236,15 @@ static void add_strings(struct hash *hash, char *const *strings, size_t count)
 		hash_add_string(hash, strings[i]);
 }
 
+void build_unit_hash(const struct build_unit *unit, struct hash *hash)
+{
+	hash_add_string(hash, unit->source);
+	hash_add(hash, &(uint64_t){unit->option_count}, sizeof(uint64_t));
+	for (size_t i = 0; i < unit->option_count; i++)
+		add_option(hash, unit->options[i]);
+	add_strings(hash, unit->entries, unit->entry_count);
+}
+
 void build_finish(struct build *build)
 {
 	struct hash *whole = hash_new();
@@ -244,11 +253,7 @@ void build_finish(struct build *build)
 		struct build_unit *unit = &build->units[i];
 		struct hash *hash = hash_new();
 
-		hash_add_string(hash, unit->source);
-		hash_add(hash, &(uint64_t){unit->option_count}, sizeof(uint64_t));
-		for (size_t k = 0; k < unit->option_count; k++)
-			add_option(hash, unit->options[k]);
-		add_strings(hash, unit->entries, unit->entry_count);
+		build_unit_hash(unit, hash);
 		hash_finish(hash, unit->hash);
 		hash_add_string(whole, unit->hash);
 	}

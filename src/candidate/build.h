@@ -54,6 +54,9 @@ void build_of_source(struct build *build, const char *name, const char *source,
 	const struct named_values *defines, const char *entry);
 /* Moves the units of `part` to the end of build. */
 void build_append(struct build *build, struct build *part);
+/* Adds everything that the compiler reads of a unit: the source, the options (compiler controls by
+ * the content of their file) and the entries. */
+void build_unit_hash(const struct build_unit *unit, struct hash *hash);
 void build_finish(struct build *build);
 
 /* Sets units[i] to the unit of source i, or to -1 if no launch of the source can be active with any

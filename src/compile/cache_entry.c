@@ -30,14 +30,9 @@ void cache_key(const struct build_unit *unit, const char *arch, const char *comp
 	hash_add_string(hash, FORMAT);
 	hash_add_string(hash, compiler);
 	hash_add_string(hash, arch);
-	hash_add_string(hash, unit->source);
 	if (*toolkit)
 		hash_add_string(hash, toolkit);
-	hash_add(hash, &unit->option_count, sizeof(unit->option_count));
-	for (size_t i = 0; i < unit->option_count; i++)
-		hash_add_string(hash, unit->options[i]);
-	for (size_t i = 0; i < unit->entry_count; i++)
-		hash_add_string(hash, unit->entries[i]);
+	build_unit_hash(unit, hash);
 	hash_finish(hash, key);
 }
 

@@ -19,6 +19,15 @@ def test_kernels_share_a_key_only_if_nothing_differs(one, other, changed):
 		assert ask("cache_key", **one) != ask("cache_key", **moved)
 
 
+def test_compiler_controls_count_by_content(tmp_path):
+	"""A kernel that was compiled with other controls is not reused, wherever their file is."""
+	def key(name, content):
+		(tmp_path / name).write_text(content)
+		return ask("cache_key", source="k", arch="sm_90a", compiler="c", toolkit="", options=[f"--ptxas-options=--apply-controls={tmp_path / name}"], entries=["k"])
+
+	assert key("a.acf", "one") == key("b.acf", "one") != key("a.acf", "two")
+
+
 @draw.composite
 def digests(pick, rows, inputs):
 	"""Draws the digests of an output whose first rows equal the other output's up to some row."""
